@@ -109,6 +109,7 @@ impl InvalidRolloutPolicy {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PolicyAnnotation {
+    // Options: an absent member of the rollout has its default, and an absent choice beside it leaves the caller's own.
     paused: Option<bool>,
     approved: Option<BTreeMap<i64, u32>>,
     waves: Option<Vec<Wave>>,
@@ -161,6 +162,7 @@ impl Policy {
         ds: &DaemonSet,
         read: impl FnOnce(&str) -> Result<Value, String>,
     ) -> Result<Self, InvalidRolloutPolicy> {
+        // All problems are collected before the first one ends this, so that a person repairs them in one edit.
         let mut problems = Vec::new();
         let SteeringAnnotations { policy, paused, approved } = SteeringAnnotations::find(ds, &mut problems);
         let mut keep_problem = |result: Result<(), InvalidRolloutPolicy>| problems.extend(result.err());
@@ -170,8 +172,10 @@ impl Policy {
             source = key;
             keep_problem(read_policy(key, text, read).map(|annotation| annotation.merge_into(&mut merged)));
         }
+        // The short annotations come after the policy, whose rollout would replace theirs: a person who pauses prevails.
         if let Some((key, text)) = paused {
             keep_problem(parse_paused(key, text).map(|is_paused| {
+                // `false` is as good as no annotation: it does not resume a rollout that the policy pauses.
                 if is_paused {
                     merged.rollout.get_or_insert_default().paused = true;
                 }
@@ -182,6 +186,7 @@ impl Policy {
                 merged.rollout.get_or_insert_default().approved.insert(number, count);
             }));
         }
+        // Only a whole policy is checked: a part that could not be read would bring problems that its author does not have.
         InvalidRolloutPolicy::first_of(problems)?;
         check_policy(ds, merged, source)
     }
@@ -189,12 +194,14 @@ impl Policy {
 
 impl PolicyAnnotation {
     fn merge_into(self, policy: &mut Policy) {
+        // The rollout is replaced as a whole: its author must see each wave and each rule that steers it.
         policy.rollout = Some(RolloutPolicy {
             paused: self.paused.unwrap_or_default(),
             approved: self.approved.unwrap_or_default(),
             waves: self.waves.unwrap_or_default(),
             on_failure: self.on_failure,
         });
+        // The other members are choices of the caller, which an annotation only overrides.
         policy.drive = self.drive.or(policy.drive.take());
         policy.down_nodes = self.down_nodes.unwrap_or(policy.down_nodes);
         policy.lifecycle = self.lifecycle.unwrap_or(policy.lifecycle);
@@ -207,8 +214,10 @@ fn read_policy(
     text: &str,
     read: impl FnOnce(&str) -> Result<Value, String>,
 ) -> Result<PolicyAnnotation, InvalidRolloutPolicy> {
+    // Before the reader is asked: it takes memory in proportion to the text.
     check_length(Policy::MAX_ANNOTATION_BYTES, key, text)?;
     let value = read(text).map_err(|message| InvalidRolloutPolicy::whole(key, message))?;
+    // serde would read a list as the members in their order.
     if !value.is_object() {
         return Err(InvalidRolloutPolicy::whole(key, "must be an object with the fields of a policy"));
     }
@@ -247,6 +256,7 @@ impl<'a> SteeringAnnotations<'a> {
                 Some("policy") => found.policy = Some((key, text)),
                 Some("paused") => found.paused = Some((key, text)),
                 Some("approved") => found.approved = Some((key, text)),
+                // A misspelt `paused` must not let a rollout go on.
                 Some(_) => {
                     let message = "unknown annotation: must be policy, paused or approved";
                     problems.push(InvalidRolloutPolicy::whole(key, message));
@@ -268,6 +278,7 @@ fn parse_paused(key: &str, text: &str) -> Result<bool, InvalidRolloutPolicy> {
 
 fn parse_approved(key: &str, text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
     check_length(MAX_SHORT_BYTES, key, text)?;
+    // Digits only: Rust's own parser would take a `+`, too.
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let parsed = text.split_once('=').and_then(|(number, count)| {
         let is_number = is_digits(number.strip_prefix('-').unwrap_or(number)) && is_digits(count);
@@ -285,9 +296,12 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
     let mut problems = Problems::default();
     check_rollout(ds, &policy, &mut problems);
+    // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     let Err(invalid) = problems.into_result() else { return Ok(policy) };
     let of_policy = |Problem { path, kind }: Problem| {
+        // The author knows no `policy.rollout`: the fields of the rollout are members of the value itself. A count keeps the
+        // prefix, as `InvalidRolloutPolicy::path` documents.
         let path = path.strip_prefix("policy.").unwrap_or(&path);
         let path = match kind {
             ProblemKind::TooMany { .. } => path,

@@ -50,12 +50,16 @@ impl KnownBase {
         let mut candidates: Vec<_> =
             history.revisions.iter().filter(|revision| is_candidate(revision, keys)).collect();
         candidates.sort_by_cached_key(|revision| {
+            // Under whatever number: a revision that was complete once and became current again is still a good base.
             let completed = revision.view.and_then(|view| completed_at(view.annotations, keys));
             let pods = history.position(&revision.hash).map_or(0, |position| *live.at(position));
+            // The members are in the order of the rule. Without a mark `completed` is `None`, which comes last under `Reverse`.
             (Reverse(completed), Reverse(pods), Reverse(revision.number), revision.name())
         });
+        // Templates are read from the best candidate on, and only until one can be used: reading is the expensive part.
         candidates.into_iter().find_map(|revision| {
             let view = revision.view?;
+            // The data of a stored revision never changes, so that its uid stands for its template.
             let template = match known.filter(|known| *known.uid == *view.uid) {
                 Some(known) => Arc::clone(&known.template),
                 None => read_template(snapshot, &view)?,
@@ -81,8 +85,10 @@ impl KnownBase {
 
 /// Whether a revision may be base, before its template is read.
 fn is_candidate(revision: &Revision<'_>, keys: &MarkKeys) -> bool {
+    // A duplicate of the current revision is no old one: a node that goes back to it would run the new version.
     revision.role == Role::Old
         && revision.view.is_some_and(|view| {
+            // The mark holds for one number: a revision that has been current again since is judged by its last turn.
             view.deleted_at.is_none() && !has_failed(view.annotations, keys, revision.number)
         })
 }

@@ -15,6 +15,7 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Prob
     }
     let Some(rollout) = &policy.rollout else { return };
     check_count(RolloutPolicy::MAX_ENTRIES, rollout.approved.len(), "approved", problems);
+    // The waves of a list that is too long are not checked: each of them could be a problem of its own.
     if check_count(RolloutPolicy::MAX_ENTRIES, rollout.waves.len(), "waves", problems) {
         for (index, wave) in rollout.waves.iter().enumerate() {
             check_wave(wave, &format!("policy.rollout.waves[{index}]"), problems);
@@ -24,6 +25,7 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Prob
         let reasons = on_failure.waiting_reasons.len();
         check_count(RolloutPolicy::MAX_ENTRIES, reasons, "onFailure.waitingReasons", problems);
         check_failure_policy(on_failure, ds.spec.min_ready_seconds, problems);
+        // Pods of base could only come from the other controller, which knows the DaemonSet's template alone.
         if policy.drive.is_some() && on_failure.action == FailureAction::RollBack {
             let must = "must be Pause: the other controller creates pods of the new version only";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "RollBack", must));
@@ -50,11 +52,14 @@ fn check_wave(wave: &Wave, path: &str, problems: &mut Problems) {
 fn check_failure_policy(policy: &FailurePolicy, min_ready_seconds: i32, problems: &mut Problems) {
     let path = |field: &str| format!("policy.rollout.onFailure.{field}");
     check_limit(policy.max_failures, path("maxFailures"), problems);
+    // Otherwise each healthy pod would fail before it can be available. Equal is too short, too: it would
+    // fail and be available at the same instant.
     let exceed = [
         ("availableWithinSeconds", policy.available_within_seconds),
         ("progressDeadlineSeconds", policy.progress_deadline_seconds),
     ];
     for (field, seconds) in exceed {
+        // In 64 bits: as an unsigned number a negative minReadySeconds, which another check refuses, would be a large one.
         let too_short = |seconds: &u32| i64::from(*seconds) <= i64::from(min_ready_seconds);
         if let Some(seconds) = seconds.filter(too_short) {
             let must = format!("must be greater than spec.minReadySeconds, which is {min_ready_seconds}");

@@ -78,17 +78,24 @@ impl RolloutDecision {
         let input = planted::in_input(input);
         let held = if base_wants_others.is_some() { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
         let is_settled = input.is_settled();
+        // `failed` goes before `completed`: a person may write it to take a complete version back.
         let is_over = is_settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
+        // After its end a rollout is not judged: later troubles are not its own.
         let too_many = (!is_over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
         let failed_before = input.failed_before.filter(|_| !is_over);
+        // Failures are judged before the waves, since no wave may open in the plan that finds them.
         let may_open = !(is_over || policy.paused || too_many.is_some() || failed_before.is_some());
         let mut waves = Waves::new(&input, if may_open { Opening::WhenDue } else { Opening::Never });
+        // The deadline comes after the waves, since a wave that opens now puts it off.
         let deadline = if may_open { input.deadline(&waves) } else { None };
         let is_exceeded = deadline.is_some_and(|at| at <= snapshot.now);
         if is_exceeded {
+            // Found a second time, now of a stopped rollout: it releases and announces nothing more. No wave has opened above,
+            // since that would have put the deadline off.
             waves = Waves::new(&input, Opening::Never);
         }
         let reason = too_many.or(is_exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
+        // An earlier verdict has its mark, whose reason stays.
         let newly_failed = reason.filter(|_| failed_before.is_none());
         let stage = if is_over { Stage::Over } else { input.stage(failed_before, newly_failed, held) };
         let mut decision = RolloutDecision {
@@ -102,13 +109,17 @@ impl RolloutDecision {
             reaches_all: false,
             held,
         };
+        // The next bindings ask the decision which nodes it reaches: its stage and its waves must be there.
         let waits = sums.count(|group| !decision.reaches(group)) > 0;
+        // The nodes that take no part follow the others only while the rollout goes on: a stopped one changes nothing for them.
         decision.reaches_all = !waits
             && match decision.stage {
                 Stage::Over => true,
                 Stage::GoingOn => decision.waves.all_open(),
                 Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => false,
             };
+        // A held node outside the rollout is a target node only if base wants it, and then it runs the old version. Without a
+        // base it is placed by the current template, which does not want it.
         let holds_a_target = waits || (!decision.reaches_all && base_wants_others.is_some_and(|ask| ask()));
         let is_complete = is_settled || (!holds_a_target && input.is_finished());
         let completed = is_complete.then_some(MarkChange::Completed);
@@ -118,6 +129,7 @@ impl RolloutDecision {
 
     /// The goal of a node.
     pub fn goal(&self, node: &RolloutNode) -> NodeGoal {
+        // Under a roll-back no node is held: the goal of every node is base, whether it takes part or not.
         if matches!(self.stage, Stage::RolledBack(_)) {
             return NodeGoal::Base;
         }
@@ -133,7 +145,9 @@ impl RolloutDecision {
         }
         match self.stage {
             Stage::Over => true,
+            // A node that has the new version keeps it though its wave is not open: nothing but a roll-back takes it back.
             Stage::GoingOn => self.waves.releases(group.first_wave) || group.has_new_version,
+            // Open waves do not count: nothing goes on in them, either.
             Stage::Paused | Stage::Stopped(_) => group.has_new_version,
             Stage::RolledBack(_) => false,
         }
@@ -146,6 +160,7 @@ impl RolloutDecision {
 
     pub fn goal_inputs(&self) -> GoalInputs {
         GoalInputs {
+            // Without the reason of a failure, on which no goal depends.
             stage: std::mem::discriminant(&self.stage),
             last_open: self.waves.last_open,
             releases_all: self.waves.releases(None),
@@ -164,6 +179,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     ) -> Self {
         let current = history.current();
         let keys = &snapshot.spec.mark_keys;
+        // The number is the one after this plan's renumbering: an old revision that becomes current again has no valid mark.
         let marks = current.view.map(|view| Marks::valid(view.annotations, keys, current.number));
         let exists = marks.is_some();
         let marks = marks.unwrap_or_default();
@@ -172,6 +188,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             policy,
             judged_by: judged_by(policy, history),
             marks,
+            // Without a failure policy the mark stops nothing; it still prevents `completed`.
             failed_before: marks.failed.filter(|_| policy.on_failure.is_some()),
             number: current.number,
             exists,
@@ -193,17 +210,20 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     /// last old pods may be on their way out.
     fn may_have_begun(&self) -> bool {
         let is_paused_midway = self.policy.paused && self.counts.missing > 0;
+        // Only a caller with a memory carries out plan after plan, and so can be midway.
         self.has_memory && (self.marks.wave.is_some() || is_paused_midway)
     }
 
     fn has_too_many_failures(&self) -> bool {
         let Some(policy) = self.judged_by else { return false };
+        // The percentage is one of all nodes that take part, in a wave or not.
         let GroupSums { nodes, failing, .. } = self.sums.sum(|_| true);
         failing > policy.may_fail(nodes)
     }
 
     /// The nodes that a wave waits for, of these nodes.
     pub fn waited_for(&self, nodes: GroupSums<TimeRange>) -> ReadinessSums<TimeRange> {
+        // A percentage is one of these nodes, and not of all that take part.
         let may_fail = self.judged_by.map_or(0, |policy| policy.may_fail(nodes.nodes));
         nodes.waited_for(may_fail)
     }
@@ -211,21 +231,26 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     /// When the rollout has made no progress for too long; `None` where nothing is waited for.
     fn deadline(&self, waves: &Waves) -> Option<Timestamp> {
         let seconds = self.judged_by?.progress_deadline_seconds?;
+        // Without the mark the rollout has just begun, or has just been resumed: this plan sets it, and time runs from there.
         let started = self.marks.started?;
+        // A person or another controller decides when the nodes are updated.
         if self.snapshot.spec.strategy == Strategy::OnDelete {
             return None;
         }
         let released = self.sums.sum(|group| group.has_new_version || waves.releases(group.first_wave));
+        // Taken from all released nodes, before the next step drops some: progress on a failing node is progress, too.
         let progress = released.last_progress();
         if self.waited_for(released).unavailable == 0 {
             return None;
         }
+        // The mark of a wave that opens in this plan is not written yet.
         let opened = if waves.last_open > self.marks.wave.map(|wave| wave.index) {
             Some(self.snapshot.now)
         } else {
             self.marks.wave.map(|wave| wave.at)
         };
         let last = [progress, opened, Some(started.at)].into_iter().flatten().max()?;
+        // An instant beyond the calendar never comes.
         last.checked_add(SignedDuration::from_secs(seconds.into())).ok()
     }
 
@@ -236,10 +261,12 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         newly_failed: Option<FailureReason>,
         held: NodeGoal,
     ) -> Stage {
+        // At most one of the two is there: a verdict from before leaves no new one. A person may have written its reason.
         let failure = failed_before
             .map(|mark| mark.reason().to_owned())
             .or_else(|| newly_failed.map(|reason| reason.as_str().to_owned()));
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
+        // A failure goes before a pause: a paused rollout is rolled back all the same.
         match (failure, action) {
             (Some(reason), Some(FailureAction::RollBack)) if held.is_base() => Stage::RolledBack(reason),
             (Some(reason), _) => Stage::Stopped(reason),
@@ -250,6 +277,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
 
     /// Whether every target node of the current template has an available updated pod and no live outdated one.
     fn is_finished(&self) -> bool {
+        // A fleet without target nodes has shown nothing: its version must not become base by a mark.
         self.counts.targets > 0 && self.counts.unfinished == 0
     }
 
@@ -259,15 +287,18 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         newly_failed: Option<FailureReason>,
         completed: Option<MarkChange>,
     ) -> Vec<MarkChange> {
+        // A revision that this plan creates has its first mark in its manifest.
         if !self.exists {
             return Vec::new();
         }
         let mut marks = self.marks_on_the_way(decision);
         #[cfg(daemonset_mutants)]
         let newly_failed = planted::in_marks(self, decision, &mut marks, newly_failed);
+        // The verdict stands alone: a plan that reaches it sets and removes no other mark.
         if let Some(reason) = newly_failed {
             return vec![MarkChange::Failed(reason)];
         }
+        // A failed revision does not become complete, whatever its pods do: a person must remove its mark first.
         if self.marks.completed.is_none() && self.marks.failed.is_none() {
             marks.extend(completed);
         }
@@ -278,11 +309,14 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     fn marks_on_the_way(&self, decision: &RolloutDecision) -> Vec<MarkChange> {
         let mut marks = Vec::new();
         match (self.policy.paused, self.marks.started) {
+            // Even where the rollout is over, so that a settled fleet has both marks after one plan.
             (false, None) => marks.push(MarkChange::Started),
+            // Its removal lets the deadline begin anew on resumption. After the end no deadline runs.
             (true, Some(_)) if decision.stage != Stage::Over => marks.push(MarkChange::Paused),
             (true | false, _) => {}
         }
         if decision.stage == Stage::GoingOn {
+            // The mark only rises: a policy that loses waves for a while closes none that was open.
             let marked = self.marks.wave.map(|wave| wave.index);
             let opened = decision.waves.last_open.filter(|_| decision.waves.last_open > marked);
             marks.extend(opened.map(MarkChange::Wave));
@@ -297,6 +331,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         waves: &Waves,
         deadline: Option<Timestamp>,
     ) -> Option<(Timestamp, RequeueReason)> {
+        // A paused rollout may fail and then be rolled back. One that has failed or is over waits for nothing.
         let is_judged = matches!(stage, Stage::GoingOn | Stage::Paused);
         let failing = self.sums.next_failing_at();
         RequeueReason::first([

@@ -24,6 +24,7 @@ neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
 impl RolloutNode {
     /// A node before its wave and its goal are known.
     const fn new(facts: RolloutFacts) -> Self {
+        // Until the rollout is decided the node is held, so that nothing updates it by mistake.
         RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, base_placement: None }
     }
 
@@ -123,6 +124,7 @@ impl Failing {
 
     /// When time alone lets the node fail.
     pub fn due_at(&self) -> Option<Timestamp> {
+        // The instant of a node that fails already brings other evidence only.
         self.changes_at().filter(|_| !self.is_now())
     }
 
@@ -137,14 +139,17 @@ impl Failing {
 
     /// Takes the other one if that fails first; of two that fail now, the first evidence.
     pub fn add(&mut self, other: Self) {
+        // Most pods never fail: the swap below is paid for the others alone.
         if !matches!(other, Failing::Never) {
             *self = std::mem::replace(self, Failing::Never).or(other);
         }
     }
 
     pub(crate) fn or(self, other: Self) -> Self {
+        // The next instant is kept beside evidence of now: evidence that comes then may be reported before it.
         let next = [self.changes_at(), other.changes_at()].into_iter().flatten().min();
         match (self, other) {
+            // Two pods, or two rules, have failed: the same one is reported in each plan, whatever the order of the lists.
             (Failing::Now(a, _), Failing::Now(b, _)) => Failing::Now(a.min(b), next),
             (Failing::Now(evidence, _), _) | (_, Failing::Now(evidence, _)) => Failing::Now(evidence, next),
             (Failing::At(_) | Failing::Never, Failing::At(_) | Failing::Never) => {
@@ -193,6 +198,7 @@ impl WaveNodes {
     pub fn inside(&self) -> &[NodeIx] {
         match self {
             WaveNodes::Matching { nodes, size } => nodes.get(..*size).unwrap_or_default(),
+            // A plan from changes has not all of these nodes in its snapshot: it names and counts them instead.
             WaveNodes::Named(..) => &[],
         }
     }

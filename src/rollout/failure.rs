@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Whether an updated pod of the node, which is not terminating, shows that the new version has failed there.
 pub(crate) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
+    // On a node that is down the state of the pod says nothing: no kubelet reports it, and the node explains its readiness.
     if fleet.node_view(node).ready == Some(false) {
         node_down(fleet, node, pod, policy)
     } else {
@@ -20,10 +21,13 @@ pub(crate) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &
 fn node_down(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
     let since = fleet.node_view(node).ready_since;
     match since.zip(fleet.view(pod).created_at) {
+        // Strictly before: instants have whole seconds, and a pod of the same second may have come to a node that was down.
         Some((since, created_at)) if created_at < since && !pod.is_ready() => {
+            // Without the choice the node fails at once, since no other rule judges a node that is down.
             let within = policy.available_within_seconds.unwrap_or(0);
             failing_after(since, within, fleet.snapshot.now, || FailureEvidence::NodeDown { since })
         }
+        // An unknown instant fails nobody, here and below.
         _ => Failing::Never,
     }
 }
@@ -32,6 +36,8 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     let view = fleet.view(pod);
     let (containers, now) = (view.containers, fleet.snapshot.now);
     let name = || view.name.to_owned();
+    // Facts that stay go before conditions that time brings. This is the order of `FailureEvidence`, by which a node with several
+    // pods chooses.
     if pod.stage == PodStage::Failed && !is_ended_by_others(containers.pod_reason()) {
         let reason = containers.pod_reason().to_owned();
         return Failing::Now(FailureEvidence::PodFailed { pod: name(), reason }, None);
@@ -40,12 +46,14 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     if policy.max_restarts.is_some_and(|limit| restarts > limit) {
         return Failing::Now(FailureEvidence::TooManyRestarts { pod: name(), restarts }, None);
     }
+    // Even a healthy container waits while its image comes: without `waitingSeconds`, waiting fails nobody.
     let waiting = containers.first_waiting(|reason| policy.waits_in_vain(reason));
     let waiting = waiting.zip(policy.waiting_seconds).zip(view.created_at);
     let waiting = waiting.map_or(Failing::Never, |((reason, seconds), created_at)| {
         let reason = reason.to_owned();
         failing_after(created_at, seconds, now, || FailureEvidence::Waiting { pod: name(), reason })
     });
+    // Both may lie ahead, and the node looks again at the first of them.
     waiting.or(unavailable(fleet, pod, policy))
 }
 
@@ -56,8 +64,10 @@ fn unavailable(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     let Some(within) = policy.available_within_seconds.filter(|_| !pod.is_available()) else {
         return Failing::Never;
     };
+    // Without the condition the age of the pod decides alone. With it, an unknown instant may be a recent one.
     let changed_at = if view.ready.is_known() { view.ready_since } else { view.created_at };
     let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::Never };
+    // The rule asks for both, the age of the pod and the time since the change: the later one decides.
     let since = created_at.max(changed_at);
     failing_after(since, within, fleet.snapshot.now, || FailureEvidence::Unavailable {
         pod: view.name.to_owned(),
@@ -75,6 +85,7 @@ fn failing_after(
     match since.checked_add(SignedDuration::from_secs(seconds.into())) {
         Ok(at) if at <= now => Failing::Now(evidence(), None),
         Ok(at) => Failing::At(at),
+        // The instant is beyond the calendar.
         Err(_) => Failing::Never,
     }
 }

@@ -36,12 +36,15 @@ impl KnownRollout {
         let facts = |node| RolloutNode::from(RolloutFacts::new(fleet, node, judged_by));
         let mut nodes: IndexVec<NodeIx, RolloutNode> = fleet.nodes.positions().map(facts).collect();
         let waves = choose_nodes(fleet.snapshot, &mut nodes, &policy.waves);
+        // After the waves: the sums have each node in the group of its first wave.
         let mut sums = RolloutSums::new(policy.waves.len());
         nodes.iter().for_each(|node| sums.add(node));
         let live = live_pods(fleet, history, fleet.pods.iter());
+        // By the pods of all nodes: base is the revision that most of them run, where no mark tells more.
         let base = KnownBase::choose(fleet.snapshot, history, &live, None);
         let placement_by =
             |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
+        // Lazy: where base has another placement, the answer decides about each node that takes no part.
         let base_wants_others = base.as_ref().map(|base| {
             let mut others = nodes.enumerated().filter(|(_, node)| !node.facts.takes_part);
             move || others.any(|(node, _)| placement_by(base, node) == Placement::Run)
@@ -59,6 +62,7 @@ impl KnownRollout {
             Some(FailingNode { node: fleet.node_view(position).name.into(), evidence })
         });
         let mut failing: Vec<FailingNode> = failing.collect();
+        // The nodes of a snapshot are in the caller's order, and the report is the same for every order.
         failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
         KnownRollout { base, decision: Arc::new(decision), nodes, waves, failing: failing.into() }
     }
@@ -74,10 +78,13 @@ impl RolloutFacts {
             has_outdated: in_flight.is_some_and(|create| !create.updated),
             ..RolloutFacts::NONE
         };
+        // Placement and pods are those of the current revision here: the fleet turns to its goals later.
         for (_, pod) in fleet.pods_of(node) {
             let view = fleet.view(pod);
             facts.has_updated |= pod.is_live() && pod.is_updated();
             facts.has_outdated |= pod.is_live() && !pod.is_updated();
+            // A finished pod may have failed under the new version, and still tells of it. A terminating one is not judged: its end
+            // may be our own doing.
             let stays = match pod.stage {
                 PodStage::Live | PodStage::Failed | PodStage::Succeeded => pod.is_updated(),
                 PodStage::Terminating | PodStage::Gone => false,
@@ -85,12 +92,15 @@ impl RolloutFacts {
             if !stays {
                 continue;
             }
+            // `None` is less than each instant, so that `max` takes the known one.
             facts.progressed_at = facts.progressed_at.max(view.created_at);
             if pod.is_ready() {
                 facts.progressed_at = facts.progressed_at.max(view.ready_since);
                 facts.is_available |= pod.is_available();
+                // The first one counts: the node has been Ready for as long as any of its pods.
                 facts.ready_since = match (facts.ready_since, view.ready_since) {
                     (Some(first), Some(since)) => Some(first.min(since)),
+                    // Here an unknown instant must not win: `min` alone would take it.
                     (one, None) | (None, one) => one,
                 };
                 facts.is_ready = true;
@@ -106,6 +116,7 @@ impl RolloutFacts {
             Placement::ContinueOnly(_) => facts.has_new_version,
             Placement::Exclude(_) => false,
         };
+        // Only now, since a node that is no target takes part by the pods that it has. Other nodes are not judged.
         if !facts.takes_part {
             facts.failing = Failing::Never;
         }
@@ -122,6 +133,7 @@ pub fn live_pods<'f>(
     let mut live = IndexVec::repeat(0, history.revisions.len());
     let pods = pods.filter(|pod| pod.is_live()).filter_map(|pod| pod.revision);
     let key = fleet.snapshot.spec.policy.unique_label_key.as_str();
+    // These are in no list of a node, but run all the same.
     let without_target = fleet.without_target.iter().map(|pod| fleet.snapshot.pod(*pod));
     let without_target = without_target.filter(|pod| pod.deleted_at.is_none() && !pod.finished());
     let without_target = without_target.filter_map(|pod| history.position(pod.labels.get(key)?));

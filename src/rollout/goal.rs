@@ -15,6 +15,7 @@ pub enum NodeGoal {
 
 impl NodeGoal {
     pub fn is_held(self) -> bool {
+        // "Held" and "base" are two questions: a held node need not have a base, and a node on its way to base is not held.
         match self {
             NodeGoal::HeldOnBase | NodeGoal::HeldOnCurrent => true,
             NodeGoal::Current | NodeGoal::Base => false,

@@ -42,6 +42,7 @@ impl<'a> Goals<'a> {
     /// `None` where no rollout is steered.
     pub fn of_rollout(known: Option<Cow<'a, KnownRollout>>, history: &History<'a>) -> Self {
         Goals(known.map(|known| {
+            // The kept base has no references: its view and its position are found in this plan's history.
             let base = known.base.as_ref().and_then(|base| Base::find(base, history));
             Box::new(Rollout { base, known })
         }))
@@ -57,6 +58,7 @@ impl<'a> Goals<'a> {
     pub fn of(&self, node: NodeIx) -> NodeGoal {
         match &self.0 {
             Some(rollout) => rollout.known.nodes.at(node).goal,
+            // Without a steered rollout every step behaves as if no goals existed.
             None => NodeGoal::Current,
         }
     }

@@ -19,10 +19,13 @@ pub(crate) struct Mark<'a> {
 impl<'a> Mark<'a> {
     /// Anything that does not parse is no mark.
     fn parse(value: &'a str) -> Option<Self> {
+        // At most three parts: the reason of a failure, which a person may write, has spaces.
         let mut parts = value.splitn(3, ' ');
         let (number, at, rest) = (parts.next()?, parts.next()?, parts.next());
+        // Rust's own parser would take a `+`, too.
         let digits = number.strip_prefix('-').unwrap_or(number);
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        // A space announces a rest: the form has one spelling for a mark without it.
         if !is_number || rest == Some("") {
             return None;
         }
@@ -71,6 +74,7 @@ impl<'a> Marks<'a> {
         let valid = |key| read(annotations, key)?.of(number);
         Marks {
             started: valid(&keys.started),
+            // Without an index the mark is none, so that at worst a wave waits again.
             wave: valid(&keys.wave).and_then(WaveMark::parse),
             failed: valid(&keys.failed),
             completed: valid(&keys.completed),
@@ -97,6 +101,7 @@ impl MarkKeys {
     /// The key of the mark that a plan sets or removes.
     pub(crate) fn of(&self, mark: MarkChange) -> &str {
         match mark {
+            // A pause has no mark of its own: the policy says that the rollout is paused, and the start is forgotten.
             MarkChange::Started | MarkChange::Paused => &self.started,
             MarkChange::Wave(_) => &self.wave,
             MarkChange::Failed(_) => &self.failed,
@@ -107,6 +112,7 @@ impl MarkKeys {
 
 /// When a revision was rolled out completely, under whatever number.
 pub(crate) fn completed_at(annotations: LabelsView<'_>, keys: &MarkKeys) -> Option<Timestamp> {
+    // Not limited to a number: a version that was complete once stays a version to go back to.
     read(annotations, &keys.completed).map(|mark| mark.at)
 }
 
@@ -161,6 +167,7 @@ impl MarkChange {
     pub(crate) fn value(self, number: i64, now: Timestamp) -> Option<String> {
         match self {
             MarkChange::Paused => None,
+            // The number of this plan, also where it renumbers the revision: its action stands before the marks.
             MarkChange::Started | MarkChange::Completed => Some(format!("{number} {now}")),
             MarkChange::Wave(index) => Some(format!("{number} {now} {index}")),
             MarkChange::Failed(reason) => Some(format!("{number} {now} {}", reason.as_str())),

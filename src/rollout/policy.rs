@@ -134,6 +134,7 @@ impl FailurePolicy {
     /// Whether a container that waits for this reason waits in vain.
     #[doc(hidden)]
     pub fn waits_in_vain(&self, reason: &str) -> bool {
+        // The own list replaces the default one, so that a caller can also leave a reason out.
         if self.waiting_reasons.is_empty() {
             return Self::DEFAULT_WAITING_REASONS.contains(&reason);
         }
@@ -144,8 +145,11 @@ impl FailurePolicy {
     #[doc(hidden)]
     pub fn may_fail(&self, nodes: u32) -> u32 {
         match self.max_failures.unwrap_or(IntOrString::Int(0)) {
+            // A number may exceed that of the nodes. A wave on which all nodes fail is unfinished all the same.
             IntOrString::Int(number) => number,
             IntOrString::Percent(percent) => {
+                // Rounded down, where `upTo` and the budgets round up: of few nodes none may fail. In 64 bits, since a percentage
+                // has no upper limit.
                 let allowed = u64::from(percent) * u64::from(nodes) / 100;
                 u32::try_from(allowed).unwrap_or(u32::MAX)
             }
@@ -210,6 +214,7 @@ fn is_zero(value: &u32) -> bool {
 
 /// Refuses members that the model does not have: a misspelt `matchLabels` would be a selector of all nodes.
 fn strict_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LabelSelector>, D::Error> {
+    // Types of their own: the model's selector skips unknown members, which stored objects may have.
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]
     struct StrictSelector {

@@ -94,6 +94,7 @@ pub struct WaveReport {
     pub progress: WaveProgress,
 }
 
+// serde serializes an `Arc` only with its feature `rc`, which would be on for all users of this crate.
 fn as_list<T: Serialize, S: Serializer>(list: &Arc<[T]>, serializer: S) -> Result<S::Ok, S::Error> {
     list.as_ref().serialize(serializer)
 }
@@ -178,6 +179,7 @@ impl fmt::Display for HoldReason {
             HoldReason::Outside => f.write_str("is held until all nodes that take part are released"),
             HoldReason::Paused => f.write_str("is held: the rollout is paused"),
             HoldReason::Stopped { reason } => write!(f, "is held: the new version has failed ({reason})"),
+            // An approval goes before an instant: where both are missing, a person must act, and time alone opens nothing.
             HoldReason::Wave { wave, next, progress: WaveProgress::WaitsForApproval, .. } => {
                 write!(f, "is held for wave {wave}: wave {next} waits for approval")
             }
@@ -215,6 +217,7 @@ impl FailingNode {
 /// Why a node counts as failed under the new version ([`FailurePolicy`](crate::policy::FailurePolicy)).
 ///
 /// In the order in which one of several is reported.
+// The derived order is that of the variants: a variant that moves changes which evidence a report has.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -264,6 +267,7 @@ impl fmt::Display for FailureEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FailureEvidence::NodeDown { since } => write!(f, "the node is down since {since}"),
+            // A container that exits with an error leaves the pod without a reason.
             FailureEvidence::PodFailed { pod, reason } if reason.is_empty() => {
                 write!(f, "pod {pod} has failed")
             }

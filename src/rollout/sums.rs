@@ -112,6 +112,7 @@ impl<I: Default> RolloutSums<I> {
         instant: impl Fn(&mut I, Timestamp),
     ) {
         let facts = &node.facts;
+        // The counts stand before the return below: nodes that take no part have pods, too, and these keep a fleet unsettled.
         self.counts.change(facts, &count);
         if let Some(at) = facts.failing.due_at() {
             instant(&mut self.failing_at, at);
@@ -120,6 +121,7 @@ impl<I: Default> RolloutSums<I> {
             return;
         }
         let last = self.groups.len() - 1;
+        // There is a group for each wave of the policy, so that a node of a wave never falls into the last group.
         let group = node.first_wave.map_or(last, |wave| (wave as usize).min(last));
         let Some([without, with]) = self.groups.get_mut(group) else { return };
         (if facts.has_new_version { with } else { without }).change(facts, count, instant);
@@ -153,6 +155,7 @@ impl<I: TimestampSet> RolloutSums<I> {
     fn groups(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> impl Iterator<Item = &GroupSums<I>> {
         let waves = self.groups.len() - 1;
         let groups = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
+            // The nodes without a wave are behind all waves.
             let first_wave = (wave < waves).then_some(wave);
             [
                 (RolloutGroup { first_wave, has_new_version: false }, without),
@@ -170,11 +173,13 @@ impl<I: TimestampSet> RolloutSums<I> {
 
 impl NodeCounts {
     fn change(&mut self, facts: &RolloutFacts, count: impl Fn(&mut u32)) {
+        // Without `..`, so that a new count is not forgotten here.
         let NodeCounts { updated, outdated, missing, targets, unfinished } = self;
         let is_finished = facts.is_available && !facts.has_outdated;
         for (counts, sum) in [
             (facts.has_updated, updated),
             (facts.has_outdated, outdated),
+            // Only a node that is up shows that a pause came midway: one that is down lacks its pod for another reason.
             (facts.takes_part && !facts.has_new_version && !facts.is_down, missing),
             (facts.is_target, targets),
             (facts.is_target && !is_finished, unfinished),
@@ -194,6 +199,8 @@ impl<I> GroupSums<I> {
         instant: impl Fn(&mut I, Timestamp),
     ) {
         let fails = facts.failing.is_now();
+        // These stand before the return below: maxFailures is a percentage of all nodes of the waves, and a new pod is progress
+        // on each of them.
         count(&mut self.nodes);
         if fails {
             count(&mut self.failing);
@@ -204,6 +211,7 @@ impl<I> GroupSums<I> {
         if facts.holds_nobody_up() {
             return;
         }
+        // The two are apart since only a sum over whole waves tells whether the failing nodes are few enough to be tolerated.
         let readiness = if fails { &mut self.failed } else { &mut self.healthy };
         if !facts.is_ready {
             count(&mut readiness.not_ready);
@@ -211,6 +219,7 @@ impl<I> GroupSums<I> {
         if !facts.is_available {
             count(&mut readiness.unavailable);
         }
+        // This is another number than `not_ready`: a Ready pod may lack the instant, and then has never baked for long enough.
         match facts.ready_since {
             Some(since) => instant(&mut readiness.ready_since, since),
             None => count(&mut readiness.since_unknown),
@@ -230,6 +239,7 @@ impl GroupSums<TimeRange> {
     /// The nodes that a wave waits for. It does not wait for a node that is down and lacks the new version, nor for failing nodes
     /// while at most `may_fail` nodes fail, and not all.
     pub fn waited_for(mut self, may_fail: u32) -> ReadinessSums<TimeRange> {
+        // A wave on which all nodes fail has shown nothing: it stays unfinished whatever number may fail.
         let is_tolerated = self.failing <= may_fail && self.failing < self.nodes;
         if !is_tolerated {
             self.healthy.merge(&self.failed);

@@ -70,16 +70,21 @@ impl Waves {
         };
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
         let mut in_open_waves: GroupSums<TimeRange> = GroupSums::default();
+        // Before the first wave there is nothing to wait for.
         let mut before = Done::Yes;
         let mut all_before_are_open = true;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
+            // The loop goes on behind the first closed wave for this alone: the report tells of each wave whether it is approved.
             state.is_approved = !wave.needs_approval || approved > index;
             if !all_before_are_open {
                 continue;
             }
+            // The mark keeps a wave open that would not open today: its nodes may have become unavailable since, its approval
+            // may be gone, and the rollout may be stopped.
             let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
             let may_open = opening == Opening::WhenDue && state.is_approved;
             if !was_open && !(may_open && before.lets_next_open()) {
+                // A wave that lacks more than time is not announced: no instant opens it.
                 if let (true, Done::At(at)) = (may_open, before) {
                     waves.opens_at = Some(at);
                 }
@@ -88,9 +93,12 @@ impl Waves {
             }
             state.is_open = true;
             waves.last_open = Some(index);
+            // The sum grows from wave to wave: a wave is done only with all waves before it. Each node counts in its first wave
+            // alone, so that a node of two waves counts once.
             input.sums.add_wave(index, &mut in_open_waves);
             state.done = done(input, &input.waited_for(in_open_waves.clone()), wave);
             before = state.done;
+            // The last open wave decides: an earlier one has let the next one open, whatever became of its pods since.
             waves.done_at = match before {
                 Done::At(at) => Some(at),
                 Done::No | Done::Yes => None,
@@ -101,6 +109,7 @@ impl Waves {
 
     /// Whether an open wave has the nodes whose first wave is this one, or there are no waves.
     pub fn releases(&self, first_wave: Option<usize>) -> bool {
+        // `None` is less than `Some`, so that no wave is released while none is open. Open waves have no gap: the last one suffices.
         self.releases_all || first_wave.is_some_and(|wave| Some(wave) <= self.last_open)
     }
 
@@ -113,16 +122,20 @@ impl Waves {
 fn done(input: &RolloutInput<'_, impl TimestampSet>, nodes: &ReadinessSums<TimeRange>, wave: &Wave) -> Done {
     let snapshot = input.snapshot;
     let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
+    // A pod that needs no time is available as soon as it is Ready, also where the instant is unknown.
     if duration.is_zero() {
         return if nodes.not_ready == 0 { Done::Yes } else { Done::No };
     }
+    // This includes the nodes that are not Ready: they have no instant.
     if nodes.since_unknown > 0 {
         return Done::No;
     }
+    // Without any node there is nothing to wait for: an empty wave is done.
     let Some(last) = nodes.ready_since.last() else { return Done::Yes };
     match last.checked_add(duration) {
         Ok(at) if at <= snapshot.now => Done::Yes,
         Ok(at) => Done::At(at),
+        // The instant is beyond the calendar: it never comes.
         Err(_) => Done::No,
     }
 }
@@ -140,6 +153,7 @@ impl<'p> WaveFilter<'p> {
     }
 
     fn new(wave: &'p Wave) -> Self {
+        // The check of the snapshot has refused a policy with problems.
         let mut checked = Problems::default();
         let compile = |nodes| Selector::compile(nodes, "policy.rollout", &mut checked);
         WaveFilter { selector: wave.nodes.as_ref().map(compile) }
@@ -169,12 +183,14 @@ pub(crate) fn choose_nodes(
         let mut matching: Vec<NodeIx> = matching.collect();
         let size = size_of_wave(wave.up_to, matching.len());
         if size < matching.len() {
+            // The turn matters at the limit alone: a selection costs less than a sort of all nodes.
             matching.select_nth_unstable_by(size, |a, b| {
                 by_turn(nodes.at(*a), nodes.at(*b)).then_with(|| snapshot.index.by_name(*a, *b))
             });
         }
         let wave = WaveNodes::Matching { nodes: matching, size };
         for node in wave.inside() {
+            // The waves come in their order, so that an earlier one has been here before: it stays the first.
             nodes.change(*node, |node| node.first_wave = node.first_wave.or(Some(index as u32)));
         }
         chosen.push(wave);
