@@ -1,7 +1,9 @@
 //! Plans from changes: the lists that they need, and the order of their candidates.
 
 use super::reconciler::lines;
-use crate::support::{NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, tracked};
+use crate::support::{
+    Given, NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, surging, tracked,
+};
 use daemonset::model;
 use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::report::{NodeOutcome, ReportScope};
@@ -360,4 +362,38 @@ fn a_tracker_says_when_the_changes_do_not_suffice() {
     tracker.forget_objects();
     let verified = tracker.verify(observed(&recording), recording.now).unwrap_err();
     assert_eq!(verified, VerifyError::NeedsLists(NeedsLists::NotListed));
+}
+
+/// `[surge-leaves-last]`, from changes: the order in which nodes go, and whose turn it is, change with the nodes.
+#[test]
+fn nodes_leave_last_in_the_order_of_a_plan_of_all_objects() {
+    let leaving = |name: &str| node(name).taint("y", "NoSchedule").has(old().tolerates("y"));
+    let drained = |name: &str| leaving(name).condition("Drained", "True", None);
+    let fleet = |nodes: Vec<NodeStory>| {
+        let fleet = given(surging(1)).policy(json!({"lifecycle": "Respect"})).node(node("t"));
+        nodes.into_iter().fold(fleet, Given::node).recording()
+    };
+    let begun = fleet(vec![drained("a"), leaving("b"), leaving("c")]);
+    let mut tracker = Tracker::new("uid-agent", begun.policy.clone());
+    let mut deletes = |fleet: &Recording| {
+        fleet.nodes.iter().for_each(|node| tracker.apply(Change::Node(node.into())).unwrap_or_default());
+        apply_changes(&mut tracker, fleet, fleet);
+        let plan = tracked(&mut tracker, || observed(fleet), fleet.now).unwrap();
+        assert_eq!(json!(plan.actions), json!(daemonset::plan(&fleet.snapshot().unwrap()).actions));
+        lines(&plan).into_iter().filter(|line| line.starts_with("DeletePod")).collect::<Vec<_>>()
+    };
+    let [a, b, c] = ["a", "b", "c"].map(|node| format!("DeletePod {node}-1 on {node} (TolerationWithdrawn)"));
+    for _ in 0..2 {
+        assert_eq!(deletes(&begun), [b.clone(), c.clone()], "a node that the policy lets alone goes last");
+    }
+    let done = fleet(vec![leaving("a"), leaving("b"), drained("c")]);
+    for _ in 0..2 {
+        assert_eq!(deletes(&done), [a.clone(), b.clone()]);
+    }
+    // Without its taint c is a target node, and no longer one of those that leave.
+    let stays = node("c").has(old().tolerates("y"));
+    let two = fleet(vec![leaving("a"), leaving("b"), stays]);
+    for _ in 0..2 {
+        assert_eq!(deletes(&two), std::slice::from_ref(&a));
+    }
 }
