@@ -397,3 +397,18 @@ fn nodes_leave_last_in_the_order_of_a_plan_of_all_objects() {
         assert_eq!(deletes(&two), std::slice::from_ref(&a));
     }
 }
+
+/// A plan looks at one node more than it may act on: these are not the nodes whose deletes come last.
+#[test]
+fn nodes_that_the_policy_lets_alone_do_not_hide_the_deletes_of_others() {
+    let two = |name: &str| node(name).has(new()).has(new().named(&format!("{name}-2")));
+    let drained = |name: &str| two(name).condition("Drained", "True", None);
+    let policy = json!({"burst": 1, "lifecycle": "Respect"});
+    let fleet = given(rolling(1)).policy(policy).node(drained("a")).node(drained("b")).node(two("c"));
+    let fleet = fleet.recording();
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
+    for _ in 0..2 {
+        let plan = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
+        assert_eq!(lines(&plan)[0], "DeletePod c-2 on c (ExcessPod)");
+    }
+}
