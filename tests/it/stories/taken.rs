@@ -91,6 +91,15 @@ fn left(given: &Given, memory: Memory) -> Vec<String> {
     written["taken"].as_object().map(|taken| taken.keys().cloned().collect()).unwrap_or_default()
 }
 
+/// Whether that pod goes in this plan is not decided yet `[surge-leaves-last]`.
+#[test]
+fn a_pod_that_leaves_last_does_not_bring_a_taken_node_back() {
+    let m = node("m").taint("y", "NoSchedule").has(old().tolerates("y"));
+    let fleet = given(surging(1)).memory(&taken(&["m"], 60)).node(node("a").has(old())).node(m);
+    assert_eq!(fleet.steps(), ["delete m-1: TolerationWithdrawn"], "no other node may have two pods");
+    assert_eq!(lost(&fleet), [0, 1, 1]);
+}
+
 #[test]
 fn a_taken_node_is_remembered_until_a_ready_updated_pod_is_there() {
     let fleet = |story: NodeStory| given(rolling(1)).node(story);
