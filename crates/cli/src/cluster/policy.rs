@@ -227,8 +227,22 @@ fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
 
 #[cfg(test)]
 mod tests {
-    use super::take_out;
-    use serde_json::json;
+    use super::{POLICY, take_out, with_annotations};
+    use daemonset::Policy;
+    use serde_json::{from_value, json};
+
+    /// Even the reader of a text takes memory.
+    #[test]
+    fn a_policy_that_is_too_large_is_not_read() {
+        let policy = |spaces: usize| {
+            let text = format!("waves: [{{upTo: half}}]{}", " ".repeat(spaces));
+            let ds = from_value(json!({"metadata": {"annotations": {POLICY: text}}})).unwrap();
+            let (_, problems) = with_annotations(&Policy::default(), &ds);
+            problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
+        };
+        assert_eq!(policy(0), ["waves[0].upTo"]);
+        assert_eq!(policy(Policy::MAX_ANNOTATION_BYTES), ["policy"]);
+    }
 
     #[test]
     fn the_innermost_member_of_a_path_is_taken_out() {

@@ -136,6 +136,13 @@ fn a_policy_has_at_most_64_entries_of_each_kind() {
     let paths: Vec<&str> = invalid.all().map(|problem| problem.path.as_str()).collect();
     assert_eq!(paths, ["rollout.approved", "rollout.waves", "rollout.onFailure.waitingReasons"]);
     assert_eq!(invalid.message, "Too many: 65: must have at most 64 items");
+    let unread = vec![json!({"nodes": {"matchLabels": {"a b": "c"}}}); 65];
+    let invalid = with(json!({"waves": unread})).unwrap_err();
+    assert_eq!(
+        (invalid.path.as_str(), invalid.also.len()),
+        ("rollout.waves", 0),
+        "nobody looks at each of them"
+    );
 }
 
 #[test]
