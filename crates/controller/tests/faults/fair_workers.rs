@@ -40,6 +40,20 @@ async fn two_slow_daemon_sets_keep_no_worker() {
     assert!(wait < Duration::from_secs(3), "{wait:?}");
 }
 
+/// Each may have sixteen connections.
+#[tokio::test(start_paused = true)]
+async fn eighteen_slow_daemon_sets_are_under_way_at_a_time() {
+    let cluster = Cluster::steady(100, rolling(1)).await;
+    for name in NAMES {
+        let mut state = cluster.api.state();
+        state.slow_creates.insert(name, Duration::from_secs(60));
+        state.store.create(Actor::Others, Kind::DaemonSet, daemon_set(name, &rolling(1)));
+    }
+    sleep(Duration::from_secs(50)).await;
+    let creates = cluster.count(|verb, kind| verb == Verb::Create && kind == Kind::Pod);
+    assert_eq!(creates, 18, "the first create of each: two workers, and sixteen beside them");
+}
+
 /// Of 100 creates of a minute each one comes first, then two, then four: the plan ends after the first.
 #[tokio::test(start_paused = true)]
 async fn any_number_of_slow_daemon_sets_delays_another_one_for_two_minutes_at_most() {

@@ -127,6 +127,21 @@ async fn a_pod_that_no_type_decodes_stops_nobody() {
     cluster.finish(75).await;
 }
 
+/// Each list is decoded, and the first line of the watch after it is not.
+#[tokio::test(start_paused = true)]
+async fn lines_that_are_no_json_lead_to_lists_with_back_off() {
+    let cluster = Cluster::steady(2, rolling(1)).await;
+    for second in 0..600 {
+        cluster.api.state().garbled.insert(Kind::Node);
+        cluster.api.state().store.change(Actor::Others, &id(Kind::Node, "n00"), |node| {
+            node["metadata"]["labels"]["second"] = json!(second.to_string());
+        });
+        sleep(Duration::from_secs(1)).await;
+    }
+    let lists = cluster.count(|verb, kind| (verb, kind) == (Verb::List, Kind::Node));
+    assert!((40..70).contains(&lists), "{lists} lists in ten minutes");
+}
+
 /// The change in such a line is lost to the watch; the list has it.
 #[tokio::test(start_paused = true)]
 async fn a_line_of_a_watch_that_is_no_json_leads_to_a_list() {
