@@ -37,19 +37,24 @@ pub(crate) struct Clients {
 impl Clients {
     /// Clients of the API server that the environment names; the last one sends nothing after the deadline.
     pub(crate) async fn connect(deadline: &RenewDeadline) -> anyhow::Result<(Self, Connection)> {
-        let mut config = Config::infer().await.map_err(|error| anyhow!(no_config(&error)))?;
-        config.read_timeout = Some(READ_TIMEOUT);
-        config.reset_reader_on_write = true;
+        let config = patient(Config::infer().await.map_err(|error| anyhow!(no_config(&error)))?);
         let connection = Connection::new(&config.cluster_url.to_string(), Clock::default());
         let layer = connection.layer();
-        // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
-        config.default_retry = false;
         let reads = ClientBuilder::try_from(config.clone())?.with_layer(&layer).build();
         let writes = fenced_client(&config, deadline, &layer)?;
         let lease = LeaseClient { config, layer };
         let writes = ActingClient::new(writes, deadline.clone());
         Ok((Clients { reads, lease, writes }, connection))
     }
+}
+
+/// No longer than it must be, and no attempt more than it is asked for.
+fn patient(mut config: Config) -> Config {
+    config.read_timeout = Some(READ_TIMEOUT);
+    config.reset_reader_on_write = true;
+    // A client that repeats a create by itself, as after 504, makes a second pod if the first one was stored.
+    config.default_retry = false;
+    config
 }
 
 /// The client for the lease, before it is made in the runtime that uses it.
@@ -94,4 +99,17 @@ fn fenced_client(config: &Config, deadline: &RenewDeadline, layer: &ObserveLayer
     let service = tower::util::option_layer(config.auth_layer()?).layer(service);
     let service = config.base_uri_layer().layer(service);
     Ok(ClientBuilder::new(layer.layer(service), config.default_namespace.clone()).build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lease is lost after a minute without a watch.
+    #[test]
+    fn silence_ends_before_the_lease_is_lost_and_no_call_is_repeated() {
+        let config = patient(Config::new("http://server".parse().unwrap()));
+        assert!(config.read_timeout.is_some_and(|silence| silence <= Duration::from_secs(60)));
+        assert!(config.reset_reader_on_write && !config.default_retry);
+    }
 }

@@ -195,6 +195,17 @@ mod tests {
         assert!(!connection.may_be_starting());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn the_retry_after_of_a_list_is_kept_where_the_server_asks_for_patience() {
+        let asked = |status| {
+            let connection = connection();
+            let headers = HeaderMap::from_iter([(http::header::RETRY_AFTER, "7".parse().unwrap())]);
+            connection.answered(&Uri::from_static("/api/v1/pods?limit=50"), status, &headers);
+            connection.watches.take_retry_after("pods").as_secs()
+        };
+        assert_eq!([429, 503, 500].map(|code| asked(StatusCode::from_u16(code).unwrap())), [7, 7, 0]);
+    }
+
     #[test]
     fn a_client_that_is_not_ready_gets_no_request() {
         let (client, mut handle) = tower_test::mock::pair::<Request<()>, Response<()>>();

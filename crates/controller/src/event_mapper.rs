@@ -393,11 +393,17 @@ mod tests {
         };
         let is_logged = |pod: &Pod| Pod::as_changed(None, pod, Some(pod), &caches).is_some();
         assert_eq!([is_logged(&pod("ns")), is_logged(&pod("other"))], [true, false]);
+        let is_read = |namespace: &str| {
+            let revision: ControllerRevision =
+                from_value(json!({"metadata": {"name": "x", "namespace": namespace}})).unwrap();
+            ControllerRevision::as_changed(None, &revision, Some(&revision), &caches).is_some()
+        };
+        assert_eq!([is_read("ns"), is_read("other")], [true, false]);
         let first: DaemonSet =
             from_value(json!({"metadata": {"name": "first", "namespace": "other"}})).unwrap();
         assert_eq!(DaemonSet::as_changed(None, &first, Some(&first), &caches), None);
         writers.daemon_sets.apply_watcher_event(&Event::Apply(first.clone()));
-        assert!(is_logged(&pod("other")));
+        assert!(is_logged(&pod("other")) && is_read("other"));
         // It may come back with the same uid, and lacks the changes in between.
         let gone = ChangedObject::DaemonSetGone(Key::from(&first));
         assert_eq!(DaemonSet::as_changed(Some(&first), &first, None, &caches), Some(gone));

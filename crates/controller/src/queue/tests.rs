@@ -36,15 +36,31 @@ async fn nothing_is_left_of_a_key_that_is_forgotten_during_its_work() {
     assert_eq!(queue.next().await, Some("a"));
     queue.forget(&"a");
     queue.done(&"a");
+    assert_eq!(left(&queue), [0; 5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_left_of_a_key_that_is_forgotten_after_its_work() {
+    let queue = Queue::new(REST);
+    queue.add("a");
+    assert_eq!(queue.next().await, Some("a"));
+    queue.retry("a");
+    queue.done(&"a");
+    assert_eq!(left(&queue), [1, 0, 0, 1, 1], "it is due, rests and has failed");
+    queue.forget(&"a");
+    assert_eq!(left(&queue), [0; 5]);
+}
+
+/// How many keys each part of the queue has.
+fn left(queue: &Queue<&str>) -> [usize; 5] {
     let state = queue.state();
-    let left = [
+    [
         state.due.len(),
         state.running.len(),
         state.forgotten.len(),
         state.resting_until.len(),
         state.failures.len(),
-    ];
-    assert_eq!(left, [0; 5]);
+    ]
 }
 
 #[tokio::test(start_paused = true)]
@@ -61,6 +77,17 @@ async fn steady_events_do_not_postpone_the_work() {
     queue.add("a");
     assert_eq!(queue.next().await, Some("a"));
     assert!(start.elapsed() <= REST + Duration::from_millis(1), "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_keys_the_one_that_has_waited_longer_comes_first() {
+    for names in [["a", "b"], ["b", "a"]] {
+        let queue = Queue::new(REST);
+        queue.add_after(names[1], Duration::from_secs(2));
+        queue.add_after(names[0], Duration::from_secs(1));
+        tokio::time::advance(Duration::from_secs(3)).await;
+        assert_eq!([queue.next().await, queue.next().await], names.map(Some));
+    }
 }
 
 #[tokio::test(start_paused = true)]

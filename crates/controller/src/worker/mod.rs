@@ -232,16 +232,12 @@ mod tests {
     use crate::rollout::policy::Role;
     use crate::tasks::Tasks;
     use daemonset::Policy;
-    use daemonset::model::DaemonSet;
+    use daemonset::model::{DaemonSet, Uid};
     use kube::runtime::watcher::Event;
+    use tokio::time::advance;
 
-    #[tokio::test]
-    async fn the_panic_of_a_reconcile_ends_the_workers() {
-        let (caches, mut writers) = Caches::empty();
-        let mut ds = DaemonSet::default();
-        ds.metadata.name = "agent".to_owned();
-        writers.daemon_sets.apply_watcher_event(&Event::Apply(ds.clone()));
-        let worker = Worker {
+    fn worker(caches: Caches, clock: Clock) -> Worker {
+        Worker {
             caches,
             queue: Arc::new(Queue::new(Duration::ZERO)),
             mode: Mode::DryRun(Output::default()),
@@ -250,13 +246,47 @@ mod tests {
             recorder: None,
             metrics: Metrics::default(),
             connection: Connection::new("https://server/", Clock::default()),
-            clock: Clock::new(|| panic!("no time")),
-            other_controller: OtherController::new(Reaction::ActAnyway),
+            clock,
+            other_controller: OtherController::new(Reaction::StopActing),
             per_daemon_set: Arc::default(),
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn the_panic_of_a_reconcile_ends_the_workers() {
+        let (caches, mut writers) = Caches::empty();
+        let mut ds = DaemonSet::default();
+        ds.metadata.name = "agent".to_owned();
+        writers.daemon_sets.apply_watcher_event(&Event::Apply(ds.clone()));
+        let worker = worker(caches, Clock::new(|| panic!("no time")));
         worker.queue.add(Key::from(&ds));
         let tasks = Tasks::default();
         tasks.spawn("workers", worker.run(2));
         assert_eq!(tasks.ended().wait().await, "the task \"workers\" panicked: no time");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_daemon_set_that_is_gone_is_forgotten() {
+        let worker = worker(Caches::empty().0, Clock::default());
+        let before = DaemonSet::default();
+        let mut after = before.clone();
+        after.status.observed_generation = 1;
+        let gone = Key::from(&after);
+        let other = Key { name: "other".to_owned(), ..gone.clone() };
+        let state = PerDaemonSet::new(Uid::default(), Policy::default());
+        worker.states().insert(gone.clone(), state);
+        worker.queue.retry(gone.clone());
+        advance(Duration::from_secs(600)).await;
+        worker.other_controller.observe(&before, &after);
+
+        worker.reconcile(&gone).await;
+        assert!(worker.queue.is_empty());
+        assert_eq!(worker.other_controller.take_unreported(&gone), None);
+        advance(ABSENT_STATE_TTL).await;
+        worker.reconcile(&other).await;
+        assert_eq!(worker.states().len(), 1, "its calls in flight may still matter");
+        advance(Duration::from_secs(1)).await;
+        worker.reconcile(&other).await;
+        assert!(worker.states().is_empty());
     }
 }

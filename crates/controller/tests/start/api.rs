@@ -82,6 +82,11 @@ impl Api {
         }
     }
 
+    /// Whether the lease has no holder any more.
+    pub fn given_back(&self) -> bool {
+        self.shared.0.lock().unwrap().lease["spec"]["holderIdentity"] == ""
+    }
+
     /// The writes so far that no one has waited for.
     pub fn rest(&self) -> Vec<String> {
         self.writes.try_iter().collect()

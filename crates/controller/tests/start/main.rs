@@ -177,6 +177,9 @@ fn a_signal_ends_the_process_after_the_calls_under_way() {
     assert!(killed.success());
     let is_created = |line: &str| line.contains("Created pod");
     let before = wait_for_line(&mut log, "shutting down").into_iter().filter(|line| is_created(line)).count();
+    // Long enough for a process that does not wait for them.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!((api.given_back(), child.try_wait().unwrap()), (false, None), "calls are under way");
     api.answer(100);
     let after = log.lines().map(Result::unwrap).filter(|line| is_created(line)).count();
     assert_eq!(before + after, answered + under_way, "each outcome is recorded");
