@@ -38,7 +38,7 @@ pub struct Pod {
     #[serde(deserialize_with = "null_is_default")]
     pub metadata: PodMeta,
     /// The node, and the tolerations.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "spec", skip_serializing_if = "is_default")]
     pub spec: PodSpec,
     /// Phase, condition Ready, and containers that have restarted or wait.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
@@ -301,6 +301,15 @@ fn state_of_waiting<S: Serializer>(reason: &str, serializer: S) -> Result<S::Ok,
     json!({"waiting": {"reason": reason}}).serialize(serializer)
 }
 
+/// A pod that its affinity has tied to a node is bound to that node: both fields share the text of one name.
+fn spec<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PodSpec, D::Error> {
+    let mut spec: PodSpec = null_is_default(deserializer)?;
+    if let Some(affinity) = spec.affinity_node.as_mut().filter(|affinity| **affinity == spec.node_name) {
+        *affinity = spec.node_name.clone();
+    }
+    Ok(spec)
+}
+
 /// Leaves out containers that neither have restarted nor wait, so that a healthy pod has no list.
 fn notable_containers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error> {
     let mut containers: Vec<ContainerStatus> = null_is_default(deserializer)?;
@@ -317,5 +326,27 @@ impl From<&PodMeta> for ObjectRef {
             uid: metadata.uid.clone(),
             resource_version: metadata.resource_version.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::from_value;
+
+    #[test]
+    fn a_bound_pod_holds_the_name_of_its_node_once() {
+        let pod = |bound: Value| -> Pod {
+            let field = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]});
+            let required =
+                json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}});
+            from_value(json!({"spec": {"affinity": {"nodeAffinity": required}, "nodeName": bound}})).unwrap()
+        };
+        let text = |name: &NodeName| name.as_str().as_ptr();
+        let [bound, elsewhere, waits] = [json!("a"), json!("b"), Value::Null].map(|bound| pod(bound).spec);
+        assert_eq!(text(&bound.node_name), bound.affinity_node.as_ref().map(text).unwrap());
+        let names = |spec: &PodSpec| (spec.node_name.clone(), spec.affinity_node.clone().unwrap());
+        assert_eq!(names(&elsewhere), ("b".into(), "a".into()));
+        assert_eq!(names(&waits), ("".into(), "a".into()));
     }
 }
