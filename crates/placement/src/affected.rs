@@ -6,7 +6,10 @@
 use crate::daemon::Daemon;
 use daemonset::NodeView;
 use daemonset::internal::{Mismatch, Placement};
-use daemonset::model::{DaemonSet, Node, NodeCondition, OwnerReference, Pod, TemplateFidelity, Uid};
+use daemonset::model::{
+    DaemonSet, Labels, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
+    TemplateFidelity, Uid,
+};
 
 /// The DaemonSets whose plan may change because a node joined (no `before`), left (no `after`), or changed.
 ///
@@ -176,13 +179,17 @@ const NOT_READ: [&str; 4] = ["MemoryPressure", "DiskPressure", "PIDPressure", "N
 
 /// Labels count even where they change no placement: a policy may group nodes by them.
 fn inputs_differ(before: &Node, after: &Node) -> bool {
-    before.metadata.labels != after.metadata.labels
-        || before.spec != after.spec
-        || !conditions(before).eq(conditions(after))
+    inputs(before) != inputs(after)
 }
 
-fn conditions(node: &Node) -> impl Iterator<Item = &NodeCondition> {
-    node.status.conditions.iter().filter(|condition| !NOT_READ.contains(&condition.kind.as_ref()))
+/// The parts of a node that a plan reads, besides its name.
+fn inputs(node: &Node) -> (&Labels, &NodeSpec, Vec<&NodeCondition>) {
+    // Without `..`, so that a field that nodes get does not compile before it is read here, or named as one that no plan reads.
+    let Node { metadata, spec, status } = node;
+    let NodeMeta { name: _, uid: _, resource_version: _, labels, kube: _ } = metadata;
+    let NodeStatus { conditions } = status;
+    let is_read = |condition: &&NodeCondition| !NOT_READ.contains(&condition.kind.as_ref());
+    (labels, spec, conditions.iter().filter(is_read).collect())
 }
 
 fn pods_on<'p>(pods: impl IntoIterator<Item = &'p Pod>, nodes: [Option<&Node>; 2]) -> Vec<&'p Pod> {
