@@ -282,16 +282,20 @@ impl Fleet {
                 node.unseen_updated = context.lineage.is_goal_of(create.node, create.revision);
             });
         }
-        let mut sums = Sums::default();
-        fleet.nodes.iter().for_each(|node| sums.add(node.sums()));
-        fleet.beside(sums, Sums::default())
+        for node in fleet.nodes.iter().filter(|node| node.is_target) {
+            let counts = !node.is_excused();
+            fleet.desired += 1;
+            fleet.unavailable += u32::from(counts && !node.has_available());
+            fleet.not_ready += u32::from(counts && !node.has_ready());
+        }
+        fleet
     }
 
-    /// The same nodes, whose sums these are, beside others.
-    pub(super) fn beside(mut self, sums: Sums, others: Sums) -> Self {
-        self.desired = sums.desired + others.desired;
-        self.unavailable = sums.unavailable + others.unavailable;
-        self.not_ready = sums.not_ready + others.not_ready;
+    /// The same nodes beside others.
+    pub(super) fn beside(mut self, others: Sums) -> Self {
+        self.desired += others.desired;
+        self.unavailable += others.unavailable;
+        self.not_ready += others.not_ready;
         self.others = others;
         self
     }

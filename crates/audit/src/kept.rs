@@ -212,7 +212,7 @@ impl Auditor {
         list::check(&snapshot, actions, &mut findings);
         status::check(&snapshot, &goals, others, actions, &mut findings);
         if !status::check_untouched(&snapshot, actions, &mut findings) {
-            check_objects(&context, fleet.beside(part, others), &mut findings);
+            check_objects(&context, fleet.beside(others), &mut findings);
         }
         Ok(Some(findings.in_order()))
     }

@@ -4,10 +4,11 @@ use super::reconciler::lines;
 use crate::support::{
     Given, NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, surging, tracked,
 };
-use daemonset::model;
+use daemonset::model::{self, ObjectRef};
 use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::report::{NodeOutcome, ReportScope};
-use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Recording, RevisionView};
+use daemonset::{Action, ActionOutcome, DeleteReason, Observed, Plan, Policy, Recording, RevisionView};
+use daemonset_audit::{Auditor, audit_kept};
 use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -319,6 +320,25 @@ fn a_rejected_delete_is_told_in_the_next_plan_from_changes() {
     let outcome = &second.report.nodes[0].outcome;
     assert!(matches!(outcome, NodeOutcome::Delete { rejected: Some(_), .. }), "{outcome:?}");
     assert_eq!(tracker.memory().retry_at(), Some(at(1)));
+}
+
+/// The pod of node a has been Ready for a minute, and then, by a clock that goes back, for half a minute: node b must keep its pod.
+#[test]
+fn an_audit_of_changes_counts_again_when_the_clock_goes_back() {
+    let fleet = given(rolling(1)).min_ready(60);
+    let fleet =
+        fleet.node(node("a").has(new().ready_for(60))).node(node("b").has(old().ready_for(600))).recording();
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
+    let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
+    let pod = fleet.pods.iter().find(|pod| pod.spec.node_name.as_str() == "b").unwrap();
+    let delete =
+        [Action::delete_pod("b".into(), ObjectRef::from(&pod.metadata), DeleteReason::OutdatedAvailable)];
+    let mut auditor = Auditor::default();
+    assert_eq!(auditor.audit(&mut tracker, &delete, fleet.now), Ok(vec![]));
+    let earlier = fleet.now - SignedDuration::from_secs(30);
+    let found = auditor.audit(&mut tracker, &delete, earlier).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(Ok(found), audit_kept(&tracker, &delete, earlier));
 }
 
 /// A report of changed nodes alone would call each rollout complete as soon as nothing changes.
