@@ -46,11 +46,7 @@ fn a_complete_rollout_has_no_rounds_left() {
 
 #[test]
 fn rounds_are_outdated_nodes_over_the_limit_rounded_up() {
-    let fleet = |strategy| {
-        ["a", "b", "c", "d", "e"]
-            .iter()
-            .fold(given(strategy), |fleet, name| fleet.node(node(name).has(old())))
-    };
+    let fleet = |strategy| given(strategy).nodes(["a", "b", "c", "d", "e"], old());
     for (strategy, acting, rounds) in [
         (rolling(1), 1, Some(5)),
         (rolling(2), 2, Some(3)),

@@ -36,8 +36,7 @@ fn with_future() -> Given {
     given(rolling(1))
         .with("/daemonSet/spec/template", future(template("new"), 1))
         .revisions([revision("old", 1), stored("new", 2, 1)])
-        .node(node("a").has(new()))
-        .node(node("b").has(new()))
+        .nodes(["a", "b"], new())
 }
 
 /// Plans the recording with its typed DaemonSet, and checks that the plan's recording replays.

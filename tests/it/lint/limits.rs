@@ -1,7 +1,7 @@
 //! maxUnavailable, maxSurge, minReadySeconds and probes.
 
 use super::{calm, calm_without_nodes, pod_field, says, text};
-use crate::support::{Given, new, node, on_delete, rolling, surging};
+use crate::support::{Given, new, on_delete, rolling, surging};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn strategy(strategy: Value) -> Given {
 }
 
 fn many(number: usize) -> Given {
-    (0..number).fold(calm_without_nodes(), |given, n| given.node(node(&format!("n{n:05}")).has(new())))
+    calm_without_nodes().nodes((0..number).map(|n| format!("n{n:05}")), new())
 }
 
 #[test]

@@ -24,8 +24,7 @@ fn nodes(finding: &Finding) -> Vec<&str> {
 fn a_narrowed_selection_is_found() {
     let stored = calm_without_nodes()
         .node(node("a").label("disk", "ssd").has(new()))
-        .node(node("b").has(new()))
-        .node(node("c").has(new()))
+        .nodes(["b", "c"], new())
         .node(node("d"));
     let narrow = |given: Given| pod_field(given, "nodeSelector", json!({"disk": "ssd"}));
     let findings = after(&stored, &narrow(stored.clone()));

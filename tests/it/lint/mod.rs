@@ -11,14 +11,14 @@ mod rollout;
 mod selector;
 mod surge;
 
-use crate::support::{Given, given, new, node, revision, rolling};
+use crate::support::{Given, given, new, revision, rolling};
 use daemonset::model::DaemonSet;
 use daemonset_lint::{Finding, Preflight, lint};
 use serde_json::{Value, json};
 
 /// Three nodes that run version 2 of a DaemonSet without any finding.
 fn calm() -> Given {
-    ["a", "b", "c"].into_iter().fold(calm_without_nodes(), |given, name| given.node(node(name).has(new())))
+    calm_without_nodes().nodes(["a", "b", "c"], new())
 }
 
 fn calm_without_nodes() -> Given {

@@ -2,7 +2,7 @@
 
 use super::objects::{Mark, Marks, Objects, Phase, Pod, PodId, Revision, Spec, Strategy, node_name};
 use super::world::Steering;
-use crate::support::{given, new, node, now, pod, rolling, surging, template};
+use crate::support::{agent, given, new, node, now, pod, rolling, surging, template};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod, Taint};
 use daemonset::policy::{RolloutPolicy, UnreadyPolicy};
 use daemonset::{Action, CreateReason, Memory, Policy, Recording, reconcile};
@@ -91,7 +91,7 @@ pub struct Controller {
 
 impl Controller {
     pub fn new(nodes: u8, versions: u8, min_ready_seconds: i32, unready: UnreadyPolicy) -> Self {
-        let fleet = (0..nodes).fold(given(rolling(1)), |given, n| given.node(node(&node_name(n)).has(new())));
+        let fleet = given(rolling(1)).nodes((0..nodes).map(node_name), new());
         Controller {
             nodes: fleet.recording().nodes,
             policy: Policy::default().unready(unready),
@@ -288,16 +288,12 @@ fn daemon_set(spec: Spec, min_ready_seconds: i32) -> DaemonSet {
         Strategy::Replace(limit) => rolling(limit),
         Strategy::Surge(limit) => surging(limit),
     };
-    serde_json::from_value(json!({
-        "metadata": {"name": "agent", "namespace": "ns", "uid": "uid-agent", "generation": 2},
-        "spec": {
-            "selector": {"matchLabels": {"app": "agent"}},
-            "template": template_of(spec.version),
-            "updateStrategy": strategy,
-            "minReadySeconds": min_ready_seconds,
-        },
-    }))
-    .unwrap()
+    let mut daemon_set: DaemonSet =
+        serde_json::from_value(agent(strategy, template_of(spec.version))).unwrap();
+    daemon_set.metadata.uid = "uid-agent".into();
+    daemon_set.metadata.generation = 2;
+    daemon_set.spec.min_ready_seconds = min_ready_seconds;
+    daemon_set
 }
 
 /// The revision that the crate creates for a version, and a pod of that version.

@@ -1,7 +1,7 @@
 //! Properties of plans under a steered rollout, on random fleets with random policies and marks.
 
 use super::world;
-use crate::support::{Reach, apply, cases, observe};
+use crate::support::{Reach, apply, cases, observe, on_delete, rolling};
 use daemonset::model::Labels;
 use daemonset::policy::Binding;
 use daemonset::report::{NodePlacement, PodState, WaveProgress};
@@ -325,9 +325,9 @@ proptest! {
     #[test]
     fn a_driver_leaves_the_rest_to_the_other_controller(recording in steered()) {
         let mut recording = recording;
-        recording.daemon_set.spec.update_strategy = serde_json::from_value(json!({"type": "OnDelete"})).unwrap();
+        recording.daemon_set.spec.update_strategy = serde_json::from_value(on_delete()).unwrap();
         let drive: daemonset::model::UpdateStrategy =
-            serde_json::from_value(json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}})).unwrap();
+            serde_json::from_value(rolling(2)).unwrap();
         let mut policy: Policy = recording.policy.clone().drive(drive).binding(Binding::default());
         if let Some(rollout) = &mut policy.rollout {
             if let Some(on_failure) = &mut rollout.on_failure {

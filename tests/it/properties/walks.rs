@@ -3,7 +3,7 @@
 
 use super::changes::{Choices, Event, Pair, revision_name};
 use super::reach::things;
-use crate::support::{Reach, cases};
+use crate::support::{Reach, cases, on_delete, rolling, surging};
 use daemonset::model::{ControllerRevision, NodeCondition, Pod, PodCondition, Taint};
 use daemonset::{Action, ActionOutcome, Plan, Recording, model::ObjectRef};
 use jiff::SignedDuration;
@@ -28,21 +28,9 @@ struct Walk {
     counts_reach: bool,
 }
 
-fn on_delete() -> Value {
-    json!({"type": "OnDelete"})
-}
-
-fn surge(limit: usize) -> Value {
-    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": limit}})
-}
-
 /// So many tenths may be unavailable.
 fn percent(tenths: usize) -> Value {
-    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": format!("{tenths}0%")}})
-}
-
-fn number(limit: usize) -> Value {
-    json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": limit}})
+    rolling(format!("{tenths}0%"))
 }
 
 /// Some nodes, and a DaemonSet that was just created.
@@ -51,9 +39,9 @@ fn start(choices: &mut Choices) -> Recording {
     let limit = 1 + choices.below(7);
     let strategy = match choices.below(8) {
         0 => on_delete(),
-        1 | 2 => surge(limit),
+        1 | 2 => surging(limit),
         3 => percent(limit),
-        _ => number(limit),
+        _ => rolling(limit),
     };
     let one_of = |choices: &mut Choices, values: &[Value]| values[choices.below(values.len())].clone();
     let policy = json!({
@@ -118,7 +106,7 @@ fn with_rollout(mut policy: Value, choices: &mut Choices, strategy: &Value) -> V
     }
     let drives = strategy["type"] == "OnDelete" && choices.one_in(2);
     if drives {
-        policy["drive"] = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}});
+        policy["drive"] = rolling(2);
         if choices.one_in(4) {
             return policy;
         }
@@ -417,7 +405,7 @@ impl Walk {
             4 => ds.spec.min_ready_seconds = [0, 5, 20][self.choose(3)],
             5 => {
                 let limit = 1 + self.choose(6);
-                ds.spec.update_strategy = from_value(number(limit)).unwrap();
+                ds.spec.update_strategy = from_value(rolling(limit)).unwrap();
             }
             // Nodes with the taint join, or leave while their pods tolerate it.
             6 | 13 | 14 => {
@@ -428,7 +416,7 @@ impl Walk {
                 let limit = 1 + self.choose(4);
                 let strategy = match self.choose(3) {
                     0 => on_delete(),
-                    1 => surge(limit),
+                    1 => surging(limit),
                     _ => percent(limit),
                 };
                 ds.spec.update_strategy = from_value(strategy).unwrap();

@@ -1,17 +1,16 @@
 //! The conditions of the status through whole rollouts.
 
 use super::support::{Story, on};
-use crate::support::{rolling, surging};
+use crate::support::{now, rolling, surging};
 use daemonset::Policy;
 use daemonset_sim::{Cluster, Settings};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 /// A cluster whose controller writes conditions, with v1 on all of these nodes.
 fn cluster<const N: usize>(nodes: [&str; N], strategy: serde_json::Value) -> Story {
     let mut settings = Settings::default();
     settings.controller.policy = Policy::default().conditions(true);
-    let start: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-    on(Cluster::with_settings(settings, 7, start), nodes, strategy)
+    on(Cluster::with_settings(settings, 7, now()), nodes, strategy)
 }
 
 /// `Available=True EnoughAvailable`, one line each.

@@ -61,8 +61,7 @@ fn a_copied_revision_does_not_prevent_a_rollback_to_it() {
     copy["metadata"]["uid"] = json!("uid-copy");
     copy["metadata"]["labels"]["controller-revision-hash"] = json!("copy");
     let fleet = given(rolling(1)).revisions([revision("new", 1), revision("old", 2), copy]);
-    let mut story =
-        from(&fleet.node(node("a").has(old())).node(node("b").has(old())).node(node("c").has(pod("new"))));
+    let mut story = from(&fleet.nodes(["a", "b"], old()).node(node("c").has(pod("new"))));
     story.is_complete("new");
     assert_eq!(story.deletes(), ["delete a: OutdatedAvailable", "delete b: OutdatedAvailable"]);
     assert_eq!(story.revisions(), ["2: old", "3: new"]);

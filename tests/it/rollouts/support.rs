@@ -1,11 +1,11 @@
 //! A small language for rollouts: `cluster(["a", "b"], rolling(1))`, `update("v2")`, `settle()`, `pods()`.
 
 use super::watcher::{self, Watcher, Worst};
-use crate::support::{Given, template};
-use daemonset::model::{DaemonSet, Pod, Uid};
+use crate::support::{Given, agent, template};
+use daemonset::model::{Pod, Uid};
 use daemonset_sim::{Actor, Behaviour, Change, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Value, from_value};
 
 /// A cluster in the middle of a story. The watcher checks every step.
 pub struct Story {
@@ -45,16 +45,7 @@ impl Story {
     }
 
     pub fn install(&mut self, strategy: Value, template: Value) {
-        let daemon_set: DaemonSet = serde_json::from_value(json!({
-            "metadata": {"name": "agent", "namespace": "ns"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "agent"}},
-                "template": template,
-                "updateStrategy": strategy,
-            },
-        }))
-        .unwrap();
-        self.cluster.create_daemon_set(daemon_set);
+        self.cluster.create_daemon_set(from_value(agent(strategy, template)).unwrap());
     }
 
     pub fn update(&mut self, version: &str) {
@@ -83,7 +74,7 @@ impl Story {
     }
 
     pub fn switch(&mut self, strategy: Value) {
-        self.cluster.edit(|ds| ds.spec.update_strategy = serde_json::from_value(strategy).unwrap());
+        self.cluster.edit(|ds| ds.spec.update_strategy = from_value(strategy).unwrap());
     }
 
     /// Starts counting here.

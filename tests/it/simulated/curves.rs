@@ -2,7 +2,7 @@
 
 use super::{seconds, start};
 use daemonset::DeleteReason;
-use daemonset::model::{DaemonSetSpec, Labels, Taint};
+use daemonset::model::{Labels, Taint};
 use daemonset_sim::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, availability};
 use serde_json::json;
 use std::sync::Arc;
@@ -19,10 +19,8 @@ impl History {
     fn spec(self, second: i64, min_ready: i32, selector: &serde_json::Value) -> Self {
         let mut template = super::template("v1");
         template["spec"]["nodeSelector"] = selector.clone();
-        let spec: DaemonSetSpec =
-            serde_json::from_value(json!({"selector": {"matchLabels": {"app": "agent"}},
-            "template": template, "minReadySeconds": min_ready}))
-            .unwrap();
+        let mut spec = super::agent(template).spec;
+        spec.min_ready_seconds = min_ready;
         let change = Change::DaemonSetChanged { generation: 1, template_changed: true, spec: Box::new(spec) };
         self.event(second, Actor::User, change)
     }

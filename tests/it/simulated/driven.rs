@@ -1,6 +1,7 @@
 //! Driven rollouts: Kubernetes' own controller is in the cluster, too, and creates the pods.
 
 use super::{agent, cluster, count, json_of, pod_on, seconds, settings, template};
+use crate::support;
 use daemonset::Policy;
 use daemonset::model::{DaemonSet, UpdateStrategy};
 use daemonset::policy::RolloutPolicy;
@@ -12,13 +13,12 @@ const NODES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
 fn on_delete() -> DaemonSet {
     let mut agent = agent(template("v1"));
-    agent.spec.update_strategy = serde_json::from_value(json!({"type": "OnDelete"})).unwrap();
+    agent.spec.update_strategy = serde_json::from_value(support::on_delete()).unwrap();
     agent
 }
 
 fn drive(max_unavailable: u32) -> UpdateStrategy {
-    let limits = json!({"maxUnavailable": max_unavailable});
-    serde_json::from_value(json!({"type": "RollingUpdate", "rollingUpdate": limits})).unwrap()
+    serde_json::from_value(support::rolling(max_unavailable)).unwrap()
 }
 
 /// One canary for a minute, then all; a pod that is unavailable for so long fails the version.

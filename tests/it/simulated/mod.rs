@@ -14,10 +14,11 @@ mod rollout;
 mod scheduler;
 mod seeds;
 
+use crate::support::{now as start, rolling, template};
 use daemonset::model::{DaemonSet, Node, Pod, Uid};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Event, Resources, Settings};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn seconds(seconds: i64) -> SignedDuration {
     SignedDuration::from_secs(seconds)
@@ -25,11 +26,6 @@ fn seconds(seconds: i64) -> SignedDuration {
 
 fn millis(millis: i64) -> SignedDuration {
     SignedDuration::from_millis(millis)
-}
-
-/// The start of every story.
-fn start() -> Timestamp {
-    "2026-01-01T12:00:00Z".parse().unwrap()
 }
 
 /// Fixed durations: bound after 0.1 s, pulled in 4 s, started in 1 s, Ready in 5 s, stopped in 2 s.
@@ -63,17 +59,9 @@ fn add_small_node(cluster: &mut Cluster, name: &str, cpu_millis: u64) {
     cluster.add_node_with(node, Resources::UNLIMITED.cpu_millis(cpu_millis));
 }
 
-fn template(version: &str) -> Value {
-    let container = json!({"name": "c", "image": version});
-    json!({"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [container]}})
-}
-
 /// The DaemonSet `ns/agent`, which rolls one node after the other.
 fn agent(template: Value) -> DaemonSet {
-    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
-    let spec = json!({"selector": {"matchLabels": {"app": "agent"}}, "template": template,
-        "updateStrategy": strategy});
-    serde_json::from_value(json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": spec})).unwrap()
+    serde_json::from_value(crate::support::agent(rolling(1), template)).unwrap()
 }
 
 /// A cluster in which the agent runs on all of these nodes, and no event is left.

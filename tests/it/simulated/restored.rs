@@ -2,7 +2,7 @@
 
 use super::{exists, is_ready, millis, seconds, settings};
 use crate::recorded::dumps::{DUMPS, Dump};
-use crate::support::{given, new, node, old, rolling};
+use crate::support::{given, new, node, old, rolling, surging};
 use daemonset::model::{Pod, Uid};
 use daemonset::policy::PodNames;
 use daemonset::{Policy, Recording, plan};
@@ -200,10 +200,7 @@ fn a_restored_cluster_knows_its_new_pods_under_lag() {
                 settings.controller.watch_lag = Distribution::uniform(millis(100), seconds(5));
                 let mut cluster = Cluster::from_recording(settings, 1, &recording);
                 cluster.edit(|ds| {
-                    ds.spec.update_strategy =
-                        serde_json::from_value(serde_json::json!({"type": "RollingUpdate",
-                        "rollingUpdate": {"maxUnavailable": 0, "maxSurge": "10%"}}))
-                        .unwrap();
+                    ds.spec.update_strategy = serde_json::from_value(surging("10%")).unwrap();
                     ds.spec.template["metadata"]["annotations"] = serde_json::json!({"version": "next"});
                 });
                 cluster.run_for(seconds(120));

@@ -1,6 +1,6 @@
 //! Rollouts that a policy steers: waves, failures, and the user who approves and pauses.
 
-use super::{agent, cluster, json_of, pod_on, seconds, settings, start, template};
+use super::{agent, cluster, json_of, pod_on, running, running_with, seconds, settings, template};
 use daemonset::Policy;
 use daemonset::report::{FailureEvidence, RolloutStage};
 use daemonset_sim::{Behaviour, Cluster, Probability, RolloutEnd, Settings, Steering, Summary};
@@ -187,10 +187,7 @@ fn a_policy_that_can_not_be_read_pauses_the_rollout() {
 
 #[test]
 fn without_a_policy_nothing_is_steered() {
-    let mut cluster = cluster(settings(), &NODES);
-    cluster.create_daemon_set(agent(template("v1")));
-    cluster.run_until_quiet(seconds(3600)).unwrap();
-    let (cluster, summary) = released(cluster, good());
+    let (cluster, summary) = released(running(&NODES), good());
     assert!(summary.rollout.is_none());
     assert!(serde_json::to_value(&summary).unwrap().get("rollout").is_none());
     assert!(cluster.history().iter().all(|event| json_of(event)["event"] != "RolloutMoved"));
@@ -237,13 +234,7 @@ fn a_policy_of_the_settings_steers_too() {
     let mut settings = settings();
     settings.controller.policy = Policy::default()
         .rollout(serde_json::from_value::<daemonset::policy::RolloutPolicy>(canary()).unwrap());
-    let mut cluster = Cluster::with_settings(settings, 1, start());
-    for node in NODES {
-        cluster.add_node(node, daemonset::model::Labels::default());
-    }
-    cluster.create_daemon_set(agent(template("v1")));
-    cluster.run_until_quiet(seconds(3600)).unwrap();
-    let (_, summary) = released(cluster, good());
+    let (_, summary) = released(running_with(settings, &NODES, template("v1")), good());
     assert_eq!((summary.end, waves(&summary)[1].1), (RolloutEnd::Complete, Some(72)));
 }
 

@@ -7,11 +7,8 @@ use serde_json::json;
 fn created_again(version: &str) -> Given {
     let mut orphaned = revision("old", 1);
     orphaned["metadata"]["ownerReferences"] = json!([]);
-    let nodes = ["a", "b", "c"];
-    let given = nodes
-        .into_iter()
-        .fold(given(rolling(1)), |given, name| given.node(node(name).has(old().orphan().generation("1"))));
-    given
+    given(rolling(1))
+        .nodes(["a", "b", "c"], old().orphan().generation("1"))
         .revisions([orphaned])
         .with("/daemonSet/metadata/uid", json!("uid-agent-2"))
         .with("/daemonSet/metadata/generation", json!(1))

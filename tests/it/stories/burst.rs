@@ -49,18 +49,14 @@ fn a_plan_that_is_exactly_full_does_not_requeue() {
     let full = |burst: u32| {
         given(rolling("100%"))
             .policy(json!({"burst": burst}))
-            .node(node("a").has(old()))
-            .node(node("b").has(old()))
+            .nodes(["a", "b"], old())
             .node(node("c"))
             .node(node("d"))
     };
     let requeues = |given: Given| given.steps().iter().any(|step| step.starts_with("requeue"));
     assert!(!requeues(full(2)));
     assert!(requeues(full(1)));
-    let deletes_only = given(rolling("100%"))
-        .policy(json!({"burst": 1}))
-        .node(node("a").has(old()))
-        .node(node("b").has(old()));
+    let deletes_only = given(rolling("100%")).policy(json!({"burst": 1})).nodes(["a", "b"], old());
     assert!(requeues(deletes_only));
     let creates_only = given(rolling(1)).policy(json!({"burst": 1})).node(node("a")).node(node("b"));
     assert!(requeues(creates_only));

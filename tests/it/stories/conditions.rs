@@ -154,8 +154,7 @@ fn the_report_counts_by_cause_and_leaves_out_the_others() {
 #[test]
 fn an_update_is_available_within_its_limit_and_progresses_until_every_node_has_it() {
     let names = ["c", "d", "e", "f"];
-    let others =
-        |given: Given| names.into_iter().fold(given, |given, name| given.node(node(name).has(old())));
+    let others = |given: Given| given.nodes(names, old());
     let two = |limit: i32| {
         let fleet = fleet(rolling(limit)).node(down("a").has(new().not_ready()));
         others(fleet.node(node("b").has(waiting("containerStatuses", "ImagePullBackOff"))))
@@ -172,7 +171,7 @@ fn an_update_is_available_within_its_limit_and_progresses_until_every_node_has_i
         lines(&two(1).plan())[0],
         "Available=False TooManyUnavailable: 2 of 6 nodes lack an available pod, and at most 1 may: 1 node down, 1 pulling"
     );
-    let done = fleet(rolling(1)).node(node("a").has(new())).node(node("b").has(new()));
+    let done = fleet(rolling(1)).nodes(["a", "b"], new());
     assert_eq!(
         lines(&done.plan()),
         [
@@ -186,7 +185,7 @@ fn an_update_is_available_within_its_limit_and_progresses_until_every_node_has_i
 fn under_surge_no_node_may_be_without_and_under_on_delete_one_may() {
     let story = |strategy: Value, without: usize| {
         let nodes = ["a", "b"].into_iter().take(without);
-        let fleet = nodes.fold(fleet(strategy), |fleet, name| fleet.node(node(name).has(new().not_ready())));
+        let fleet = fleet(strategy).nodes(nodes, new().not_ready());
         let plan = fleet.node(node("c").has(old())).plan();
         stored(&plan)[0]["status"].as_str().unwrap().to_owned()
     };
@@ -212,10 +211,7 @@ fn a_surge_pair_is_not_done_and_waits_for_no_budget() {
 fn a_node_that_the_plan_reaches_or_that_waits_for_more_waits_for_no_budget() {
     let progressing = |given: Given| lines(&given.plan())[1].clone();
     let done = |done: &str| format!("Progressing=True Updating: {done} have an available pod of agent-new");
-    let three = |strategy: Value| {
-        let names = ["a", "b", "c"].into_iter();
-        names.fold(fleet(strategy), |fleet, name| fleet.node(node(name).has(old())))
-    };
+    let three = |strategy: Value| fleet(strategy).nodes(["a", "b", "c"], old());
     for strategy in [rolling(1), surging(1)] {
         assert_eq!(progressing(three(strategy)), done("0 of 3 nodes") + ", 2 wait for the budget");
     }

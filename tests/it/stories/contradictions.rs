@@ -14,9 +14,7 @@ fn fleet(scheduled: i32, pods: [Option<PodStory>; 2]) -> Given {
             "currentNumberScheduled": scheduled, "desiredNumberScheduled": scheduled, "observedGeneration": 1,
         }),
     );
-    ["a", "b"].into_iter().zip(pods).fold(given, |given, (name, pod)| {
-        given.node(pod.into_iter().fold(node(name), |node, pod| node.has(pod)))
-    })
+    ["a", "b"].into_iter().zip(pods).fold(given, |given, (name, pod)| given.node(node(name).has_all(pod)))
 }
 
 fn warnings(given: &Given) -> Value {

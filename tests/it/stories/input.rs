@@ -168,7 +168,7 @@ fn duplicate_objects_are_reported() {
         twice(given(on_delete()).node(node("a")).node(node("b")).node(node("a"))),
         ["nodes[2].metadata.name: Duplicate value: \"a\": nodes[0] has it too"]
     );
-    let pods = given(on_delete()).node(node("a").has(new().named("p"))).node(node("b").has(new().named("p")));
+    let pods = given(on_delete()).nodes(["a", "b"], new().named("p"));
     assert_eq!(
         twice(pods),
         [

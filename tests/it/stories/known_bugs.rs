@@ -34,10 +34,7 @@ fn under_both(story: impl Fn(Controller) -> Vec<usize>) -> [Vec<usize>; 2] {
 #[test]
 fn updates_that_never_become_ready_take_no_further_node_down() {
     let serving = under_both(|controller| {
-        let fleet = given(rolling(1))
-            .node(node("a").has(old()))
-            .node(node("b").has(old()))
-            .node(node("c").has(old()));
+        let fleet = given(rolling(1)).nodes(["a", "b", "c"], old());
         let mut rollout = Rollout::of(&fleet, controller);
         let mut serving = Vec::new();
         for version in ["bad-1", "bad-2", "bad-3"] {
@@ -108,7 +105,7 @@ fn a_duplicate_revision_makes_no_outdated_pod_updated() {
     copy["metadata"]["labels"]["controller-revision-hash"] = json!("copy");
     let rolled_back = || {
         let fleet = given(rolling(1)).revisions([revision("new", 1), revision("old", 2), copy.clone()]);
-        fleet.node(node("a").has(old())).node(node("b").has(old()))
+        fleet.nodes(["a", "b"], old())
     };
     let outdated_pods_left = under_both(|controller| {
         let mut rollout = Rollout::of(&rolled_back(), controller);
@@ -185,10 +182,7 @@ fn a_node_that_is_gone_before_the_update_does_not_stop_it() {
 #[test]
 fn a_version_that_takes_its_node_down_stops() {
     let serving = under_both(|controller| {
-        let fleet = given(rolling(1))
-            .node(node("a").has(old()))
-            .node(node("b").has(old()))
-            .node(node("c").has(old()));
+        let fleet = given(rolling(1)).nodes(["a", "b", "c"], old());
         let mut rollout = Rollout::of(&fleet, controller);
         let mut serving = Vec::new();
         rollout.edit("panics");
@@ -206,7 +200,7 @@ fn a_version_that_takes_its_node_down_stops() {
 #[test]
 fn a_version_that_takes_its_node_down_stops_where_the_template_tolerates_all() {
     let serving = under_both(|controller| {
-        let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old()));
+        let fleet = given(rolling(1)).nodes(["a", "b"], old());
         let mut rollout = Rollout::of(&fleet, controller);
         rollout.edit("panics");
         rollout.recording.daemon_set.spec.template["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
@@ -224,7 +218,7 @@ fn a_version_that_takes_its_node_down_stops_where_the_template_tolerates_all() {
 #[test]
 fn a_version_that_takes_its_node_down_stops_us_under_surge() {
     let serving = under_both(|controller| {
-        let fleet = given(surging(1)).node(node("a").has(old())).node(node("b").has(old()));
+        let fleet = given(surging(1)).nodes(["a", "b"], old());
         let mut rollout = Rollout::of(&fleet, controller);
         rollout.edit("panics");
         for _ in 0..3 {

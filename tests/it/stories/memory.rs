@@ -36,8 +36,7 @@ fn no_second_pod_is_created_while_the_first_is_in_flight() {
 
 #[test]
 fn no_budget_is_spent_twice_while_a_delete_is_in_flight() {
-    let fleet =
-        || given(rolling(1)).memory(&Memory::default()).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = || given(rolling(1)).memory(&Memory::default()).nodes(["a", "b"], old());
     let mut recording = fleet().recording();
     assert_eq!(unseen(&mut recording), ["delete a-1: OutdatedAvailable"]);
     assert_eq!(unseen(&mut recording), [format!("requeue at {}: InFlightExpiry", at(300))]);
@@ -51,11 +50,7 @@ fn no_budget_is_spent_twice_while_a_delete_is_in_flight() {
 
 #[test]
 fn a_create_in_flight_holds_its_place_in_max_surge() {
-    let mut recording = given(surging(1))
-        .memory(&Memory::default())
-        .node(node("a").has(old()))
-        .node(node("b").has(old()))
-        .recording();
+    let mut recording = given(surging(1)).memory(&Memory::default()).nodes(["a", "b"], old()).recording();
     assert_eq!(unseen(&mut recording), ["create on a in batch 0: Surge"]);
     assert_eq!(unseen(&mut recording), [format!("requeue at {}: InFlightExpiry", at(300))]);
 }

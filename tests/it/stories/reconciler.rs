@@ -127,8 +127,7 @@ fn an_action_after_the_end_of_its_plan_is_an_error() {
 #[test]
 fn the_status_is_due_though_a_delete_is_refused() {
     let mut reconciler = reconciler();
-    let plan =
-        planned(&mut reconciler, &given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())));
+    let plan = planned(&mut reconciler, &given(rolling(1)).nodes(["a", "b"], old()));
     let kinds = |actions: &[&Action]| actions.iter().map(|action| action.kind()).collect::<Vec<_>>();
     assert_eq!(kinds(&plan.actions.iter().collect::<Vec<_>>()), ["DeletePod", "UpdateStatus"]);
     let [delete, status] = plan.actions.as_slice() else { panic!("two actions") };
@@ -203,9 +202,7 @@ fn a_setter_changes_one_choice_of_the_policy() {
 
 #[test]
 fn deletes_are_one_batch_and_creates_one_a_step_of_the_slow_start() {
-    let names = ["a", "b", "c", "d"];
-    let fleet = names.into_iter().fold(given(surging(4)), |given, name| given.node(node(name).has(old())));
-    let fleet = fleet.node(node("e").has(old().failed())).node(node("f").has(old().failed()));
+    let fleet = given(surging(4)).nodes(["a", "b", "c", "d"], old()).nodes(["e", "f"], old().failed());
     let plan = planned(&mut reconciler(), &fleet);
     let batches: Vec<Vec<&str>> =
         plan.batches().map(|batch| batch.iter().map(Action::kind).collect()).collect();

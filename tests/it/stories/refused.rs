@@ -10,11 +10,7 @@ use serde_json::{Value, json};
 /// One pod that can't be deleted must not block a rollout.
 #[test]
 fn a_node_whose_update_is_refused_comes_last() {
-    let fleet = |strategy: &serde_json::Value| {
-        ["a", "b", "c"]
-            .into_iter()
-            .fold(given(strategy.clone()), |given, name| given.node(node(name).has(old())))
-    };
+    let fleet = |strategy: &serde_json::Value| given(strategy.clone()).nodes(["a", "b", "c"], old());
     for (strategy, step) in [
         (rolling(1), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]),
         (surging(1), ["create on a in batch 0: Surge", "create on b in batch 0: Surge"]),
@@ -126,7 +122,7 @@ fn a_refused_node_comes_after_nodes_that_are_less_far_behind() {
 
 #[test]
 fn a_refusal_is_forgotten_after_half_an_hour() {
-    let fleet = || given(rolling(1)).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = || given(rolling(1)).nodes(["a", "b"], old());
     let refused = json!({"refusals": {"a": at(0)}});
     let memory: Memory = serde_json::from_value(refused).unwrap();
     let mut recording = fleet().memory(&memory).recording();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[test]
 fn outdated_available_pods_are_deleted_within_the_budget() {
-    let fleet = |limit| given(rolling(limit)).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = |limit| given(rolling(limit)).nodes(["a", "b"], old());
     assert_eq!(fleet(1).steps(), ["delete a-1: OutdatedAvailable"]);
     assert_eq!(fleet(2).steps(), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
     assert_eq!(fleet(0).steps(), ["delete a-1: OutdatedAvailable"], "with both limits 0 the limit is 1");
@@ -74,8 +74,7 @@ fn within_budget_a_readiness_blip_does_not_restart_the_fleet() {
     let blip = |limit| {
         given(rolling(limit))
             .policy(json!({"unready": "WithinBudget"}))
-            .node(node("a").has(old().not_ready()))
-            .node(node("b").has(old().not_ready()))
+            .nodes(["a", "b"], old().not_ready())
             .node(node("c").has(old().pending()))
     };
     assert_eq!(blip(1).steps(), ["delete c-1: OutdatedPending"]);
@@ -93,11 +92,7 @@ fn within_budget_a_readiness_blip_does_not_restart_the_fleet() {
 #[test]
 fn two_quick_updates_must_not_take_every_node_down() {
     let young = |limit| {
-        given(rolling(limit))
-            .min_ready(60)
-            .node(node("a").has(old().ready_for(10)))
-            .node(node("b").has(old().ready_for(10)))
-            .node(node("c").has(old()))
+        given(rolling(limit)).min_ready(60).nodes(["a", "b"], old().ready_for(10)).node(node("c").has(old()))
     };
     let steps =
         |limit| young(limit).steps().into_iter().filter(|s| !s.starts_with("requeue")).collect::<Vec<_>>();

@@ -17,7 +17,7 @@ fn a_node_waits_for_the_budget() {
     let down = |n: &str| node(n).has(new().not_ready());
     let three = given(rolling(3)).node(node("a").has(old())).node(down("b")).node(down("c")).node(down("d"));
     assert_eq!(outcome(&three), json!({"type": "HeldByMaxUnavailable", "used": 3, "limit": 3}));
-    let own = given(rolling(1)).node(node("a").has(old())).node(node("0").has(old()));
+    let own = given(rolling(1)).nodes(["a", "0"], old());
     assert_eq!(
         outcome(&own),
         json!({"type": "HeldByMaxUnavailable", "used": 1, "limit": 1}),
@@ -87,8 +87,7 @@ fn a_node_is_acted_on_now_or_in_the_next_plan() {
     let one = json!({"burst": 1});
     let full = given(on_delete()).policy(one.clone()).node(node("0")).node(node("a"));
     assert_eq!(outcome(&full), json!({"type": "WaitsForNextPlan"}));
-    let full =
-        |strategy| given(strategy).policy(one.clone()).node(node("0").has(old())).node(node("a").has(old()));
+    let full = |strategy| given(strategy).policy(one.clone()).nodes(["0", "a"], old());
     assert_eq!(outcome(&full(rolling(2))), json!({"type": "WaitsForNextPlan"}));
     assert_eq!(outcome(&full(surging(2))), json!({"type": "WaitsForNextPlan"}));
     let beside_one_that_ends =
@@ -139,12 +138,7 @@ fn surprising_limits_cause_warnings() {
         [Warning::NoTargetNodes],
         "a percentage of zero is zero"
     );
-    let three = |strategy: Value| {
-        let fleet = ["a", "b", "c"]
-            .into_iter()
-            .fold(given(strategy), |fleet, name| fleet.node(node(name).has(new())));
-        fleet.plan().warnings
-    };
+    let three = |strategy: Value| given(strategy).nodes(["a", "b", "c"], new()).plan().warnings;
     assert_eq!(three(rolling("66%")), []);
     assert_eq!(json!(three(rolling("67%"))), to_all(67, 3));
 }

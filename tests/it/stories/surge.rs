@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[test]
 fn an_updated_pod_comes_up_beside_the_outdated_one_within_max_surge() {
-    let fleet = |limit| given(surging(limit)).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = |limit| given(surging(limit)).nodes(["a", "b"], old());
     assert_eq!(fleet(1).steps(), ["create on a in batch 0: Surge"]);
     assert_eq!(fleet(2).steps(), ["create on a in batch 0: Surge", "create on b in batch 1: Surge"]);
 }
@@ -23,8 +23,7 @@ fn surge_is_on_above_zero_for_any_number_of_targets() {
 
 #[test]
 fn the_proposals_strategy_surges_by_one_by_default() {
-    let fleet =
-        |strategy| given(strategy).node(node("a").has(old())).node(node("b").has(old())).steps().len();
+    let fleet = |strategy| given(strategy).nodes(["a", "b"], old()).steps().len();
     assert_eq!(fleet(json!({"type": "SurgingRollingUpdate"})), 1);
     let two = json!({"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": "100%"}});
     assert_eq!(fleet(two), 2);
@@ -124,7 +123,7 @@ fn a_node_with_another_unfinished_pod_or_a_failed_one_held_back_waits() {
 #[test]
 fn max_unavailable_has_no_effect_under_surge() {
     let both = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%", "maxSurge": 1}});
-    let given = given(both).node(node("a").has(old())).node(node("b").has(old()));
+    let given = given(both).nodes(["a", "b"], old());
     assert_eq!(given.steps(), ["create on a in batch 0: Surge"]);
     assert_eq!(given.plan().warnings, [Warning::BothLimitsSet]);
 }
@@ -154,7 +153,7 @@ fn each_port_is_a_host_port_on_the_hosts_network() {
 fn a_node_lost_to_the_update_keeps_a_place_in_max_surge() {
     let fleet = |surge: u32| {
         let fleet = given(surging(surge)).node(node("a").not_ready().has(new().not_ready()));
-        fleet.node(node("b").has(old())).node(node("c").has(old())).steps()
+        fleet.nodes(["b", "c"], old()).steps()
     };
     assert_eq!(fleet(1), [""; 0]);
     assert_eq!(fleet(2), ["create on b in batch 0: Surge"]);

@@ -21,8 +21,7 @@ fn lost(given: &Given) -> [u32; 3] {
 /// deletes all ten pods would go, one after the other.
 #[test]
 fn a_rollout_stops_at_the_budget_when_nodes_are_tainted_for_the_daemons_absence() {
-    let start = NAMES.into_iter().fold(given(rolling(1)), |given, name| given.node(node(name).has(old())));
-    let mut recording = start.recording();
+    let mut recording = given(rolling(1)).nodes(NAMES, old()).recording();
     let mut reconciler = Reconciler::new("uid-agent", Policy::default());
     let mut deleted = Vec::new();
     for round in 0..30 {

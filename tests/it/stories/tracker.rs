@@ -22,7 +22,7 @@ fn a_refused_list_leaves_no_half_changed_state() {
         ["a", "b", "c", "d", "e"]
             .into_iter()
             .zip(pods)
-            .fold(fleet, |fleet, (name, has)| fleet.node(has.into_iter().fold(node(name), NodeStory::has)))
+            .fold(fleet, |fleet, (name, has)| fleet.node(node(name).has_all(has)))
     };
     let mid = || Some(pod("mid"));
     let old_is_base = with([Some(old()), Some(old()), mid(), None, None]).recording();
@@ -135,8 +135,7 @@ fn another_hash_of_base_takes_pods_from_it_or_gives_them_to_it() {
         given(rolling(1))
             .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
             .revisions([base, mid, failed(3)])
-            .node(node("a").has(pod("shared")))
-            .node(node("b").has(pod("shared")))
+            .nodes(["a", "b"], pod("shared"))
             .recording()
     };
     let deletes = |plan: &Plan| plan.actions.iter().filter(|action| action.kind() == "DeletePod").count();
@@ -202,7 +201,7 @@ fn a_steered_daemon_set_that_is_being_deleted_is_listed_once() {
 
 #[test]
 fn the_same_policy_lists_nothing_again() {
-    let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())).recording();
+    let fleet = given(rolling(1)).nodes(["a", "b"], old()).recording();
     let mut tracker = Tracker::new("uid-agent", Policy::default());
     let mut lists = 0;
     let mut listed = |tracker: &mut Tracker| {
@@ -227,9 +226,8 @@ fn the_same_policy_lists_nothing_again() {
 /// A fleet that is much smaller than it was is listed once more, so that it takes less memory.
 #[test]
 fn a_fleet_that_shrinks_is_listed_once() {
-    let names: Vec<String> = (0..100).map(|number| format!("node-{number:02}")).collect();
-    let fleet = names.iter().fold(given(rolling(1)), |fleet, name| fleet.node(node(name).has(new())));
-    let mut fleet = fleet.recording();
+    let names = (0..100).map(|number| format!("node-{number:02}"));
+    let mut fleet = given(rolling(1)).nodes(names, new()).recording();
     let mut tracker = Tracker::new("uid-agent", Policy::default());
     let mut lists = 0;
     loop {
@@ -269,7 +267,7 @@ fn a_refused_plan_leaves_the_memory_as_it_is() {
 #[test]
 fn the_text_of_a_difference_is_short_and_its_field_whole() {
     let nodes = || (0..1_000).map(|number| format!("n{number:03}"));
-    let fleet = nodes().fold(given(rolling(1)), |fleet, name| fleet.node(node(&name).has(new()))).recording();
+    let fleet = given(rolling(1)).nodes(nodes(), new()).recording();
     let mut without = fleet.clone();
     without.pods.clear();
     let mut tracker = Tracker::new("uid-agent", Policy::default());
@@ -344,7 +342,7 @@ fn an_audit_of_changes_counts_again_when_the_clock_goes_back() {
 /// A report of changed nodes alone would call each rollout complete as soon as nothing changes.
 #[test]
 fn a_plan_from_changes_has_no_outlook() {
-    let recording = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old())).recording();
+    let recording = given(rolling(1)).nodes(["a", "b"], old()).recording();
     let mut tracker = Tracker::new("uid-agent", recording.policy.clone());
     let mut plan = || tracked(&mut tracker, || observed(&recording), recording.now).unwrap();
     let outlook = |plan: &Plan| Outlook::new(plan, recording.now, SignedDuration::from_secs(600));

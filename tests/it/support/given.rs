@@ -1,8 +1,8 @@
 //! A snapshot in the language of the stories, and its plan.
 
-use super::node::NodeStory;
+use super::node::{NodeStory, node};
 use super::pod::PodStory;
-use super::{now, revision, round_trip, steps, template};
+use super::{agent, now, revision, round_trip, steps, template};
 use daemonset::{Memory, Plan, Recording, plan, reconcile};
 use daemonset_audit::audit;
 use serde_json::{Value, json};
@@ -15,23 +15,17 @@ pub struct Given {
 
 /// Starts a story with a strategy.
 pub fn given(strategy: Value) -> Given {
-    Given {
-        json: json!({
-            "name": "story",
-            "now": now().to_string(),
-            "daemonSet": {
-                "metadata": {"name": "agent", "namespace": "ns", "uid": "uid-agent", "generation": 2},
-                "spec": {
-                    "selector": {"matchLabels": {"app": "agent"}},
-                    "template": template("new"),
-                    "updateStrategy": strategy,
-                },
-            },
-            "nodes": [],
-            "pods": [],
-            "revisions": [revision("old", 1), revision("new", 2)],
-        }),
-    }
+    let json = json!({
+        "name": "story",
+        "now": now().to_string(),
+        "daemonSet": agent(strategy, template("new")),
+        "nodes": [],
+        "pods": [],
+        "revisions": [revision("old", 1), revision("new", 2)],
+    });
+    Given { json }
+        .with("/daemonSet/metadata/uid", json!("uid-agent"))
+        .with("/daemonSet/metadata/generation", json!(2))
 }
 
 impl Given {
@@ -39,6 +33,11 @@ impl Given {
         self.list("nodes").push(node.json);
         self.list("pods").extend(node.pods);
         self
+    }
+
+    /// A node of each name, with this pod.
+    pub fn nodes(self, names: impl IntoIterator<Item: AsRef<str>>, pod: PodStory) -> Self {
+        names.into_iter().fold(self, |given, name| given.node(node(name.as_ref()).has(pod.clone())))
     }
 
     /// A pod whose node is not in the snapshot.

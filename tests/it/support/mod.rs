@@ -67,6 +67,18 @@ pub fn on_delete() -> Value {
     json!({"type": "OnDelete"})
 }
 
+/// The DaemonSet `ns/agent` as a user writes it.
+pub fn agent(strategy: Value, template: Value) -> Value {
+    json!({
+        "metadata": {"name": "agent", "namespace": "ns"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "agent"}},
+            "template": template,
+            "updateStrategy": strategy,
+        },
+    })
+}
+
 /// A template; `version` is its image.
 pub fn template(version: &str) -> Value {
     json!({"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": version}]}})

@@ -24,6 +24,10 @@ impl NodeStory {
         self
     }
 
+    pub fn has_all(self, pods: impl IntoIterator<Item = PodStory>) -> Self {
+        pods.into_iter().fold(self, NodeStory::has)
+    }
+
     pub fn label(mut self, key: &str, value: &str) -> Self {
         self.json["metadata"]["labels"][key] = json!(value);
         self

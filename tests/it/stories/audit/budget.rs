@@ -19,10 +19,7 @@ fn max_unavailable_holds_even_if_all_deletes_happen_at_once() {
     assert_eq!(broken(&three(rolling(0)), &all[..2]), [exceeded(Unavailable, 0, 2, 1)], "0 and 0 is 1");
     let down = three(rolling(1)).node(node("d")).node(node("e"));
     assert_eq!(broken(&down, &all[..1]), [exceeded(Unavailable, 2, 3, 1)], "more nodes are down already");
-    let young = given(rolling(1))
-        .min_ready(60)
-        .node(node("a").has(old().ready_for(10)))
-        .node(node("b").has(old().ready_for(10)));
+    let young = given(rolling(1)).min_ready(60).nodes(["a", "b"], old().ready_for(10));
     assert_eq!(broken(&young, &[delete("a-1")]), []);
     assert_eq!(broken(&young, &all[..2]), [exceeded(NotReady, 0, 2, 1)]);
     let unready =

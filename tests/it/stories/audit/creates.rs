@@ -1,7 +1,7 @@
 //! Nodes on which pods may be created, and the manifests of created pods.
 
 use super::{broken, create, create_in, create_of};
-use crate::support::{NodeStory, PodStory, given, new, node, old, revision, rolling, surging};
+use crate::support::{PodStory, given, new, node, old, revision, rolling, surging};
 use daemonset::Action;
 use daemonset_audit::ViolationKind as Kind;
 use serde_json::json;
@@ -32,8 +32,7 @@ fn a_pod_is_created_once_and_only_on_a_target_node_that_has_room() {
 #[test]
 fn a_surge_pod_tolerates_only_the_outdated_pod_beside_it() {
     let occupied = |one: PodStory, other: Option<PodStory>| {
-        let node = other.into_iter().fold(node("a").has(one), NodeStory::has);
-        broken(&given(surging(5)).node(node), &[create("a")])
+        broken(&given(surging(5)).node(node("a").has(one).has_all(other)), &[create("a")])
     };
     assert_eq!(occupied(old(), None), []);
     assert_eq!(occupied(old(), Some(old().failed())), []);

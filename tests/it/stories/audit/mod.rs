@@ -86,7 +86,7 @@ fn wake_up(seconds: i64) -> Action {
 
 /// Nodes a, b and c, each with an available outdated pod.
 fn three(strategy: serde_json::Value) -> Given {
-    ["a", "b", "c"].into_iter().fold(given(strategy), |given, name| given.node(node(name).has(old())))
+    given(strategy).nodes(["a", "b", "c"], old())
 }
 
 fn json_status(status: serde_json::Value) -> DaemonSetStatus {

@@ -109,8 +109,7 @@ fn actions_in_flight_are_not_repeated() {
 fn a_create_whose_answer_was_lost_is_shown_by_a_live_pod_of_its_revision() {
     let memory =
         json!({"creates": {"a": {"revision": "old", "at": at(0)}, "b": {"revision": "new", "at": at(0)}}});
-    let given =
-        given(surging(3)).node(node("a").has(old())).node(node("b").has(old())).with("/memory", memory);
+    let given = given(surging(3)).nodes(["a", "b"], old()).with("/memory", memory);
     assert_eq!(broken(&given, &[create("a")]), []);
     assert_eq!(broken(&given, &[create("b")]), [Kind::CreateInFlight]);
     for other in [old().owned_by("uid-other"), old().terminating(30), old().failed()] {

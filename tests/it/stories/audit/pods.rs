@@ -1,7 +1,7 @@
 //! Pods that may be deleted.
 
 use super::{broken, create, delete, named, three};
-use crate::support::{NodeStory, PodStory, at, given, new, node, old, on_delete, rolling, surging};
+use crate::support::{PodStory, at, given, new, node, old, on_delete, rolling, surging};
 use daemonset::{Action, DeleteReason, Failure};
 use daemonset_audit::ViolationKind as Kind;
 use serde_json::json;
@@ -30,8 +30,7 @@ fn a_live_pod_is_deleted_only_where_an_equally_good_one_stays_or_can_follow() {
 
 #[test]
 fn under_surge_a_ready_pod_waits_for_its_successor() {
-    let fleet =
-        |pods: Vec<PodStory>| given(surging(1)).node(pods.into_iter().fold(node("a"), NodeStory::has));
+    let fleet = |pods: Vec<PodStory>| given(surging(1)).node(node("a").has_all(pods));
     assert_eq!(broken(&fleet(vec![old()]), &[delete("a-1")]), [Kind::NoSuccessor]);
     assert_eq!(broken(&fleet(vec![old(), new().not_ready()]), &[delete("a-1")]), [Kind::NoSuccessor]);
     assert_eq!(broken(&fleet(vec![old(), new()]), &[delete("a-1")]), []);
@@ -112,8 +111,7 @@ fn a_failed_pod_is_held_back_and_counted() {
 
 #[test]
 fn under_surge_each_side_keeps_its_best_pod() {
-    let fleet =
-        |pods: Vec<PodStory>| given(surging(1)).node(pods.into_iter().fold(node("a"), NodeStory::has));
+    let fleet = |pods: Vec<PodStory>| given(surging(1)).node(node("a").has_all(pods));
     let second = [delete("a-2")];
     assert_eq!(broken(&fleet(vec![old(), new().not_ready()]), &second), [Kind::NeededPodDeleted]);
     assert_eq!(broken(&fleet(vec![new(), new().not_ready()]), &second), []);
@@ -123,8 +121,8 @@ fn under_surge_each_side_keeps_its_best_pod() {
 #[test]
 fn under_surge_a_node_that_takes_no_more_pods_ends_its_pair() {
     let tainted = |pods: Vec<PodStory>| {
-        let node = node("a").taint("x", "NoSchedule");
-        broken(&given(surging(1)).node(pods.into_iter().fold(node, NodeStory::has)), &[delete("a-1")])
+        let node = node("a").taint("x", "NoSchedule").has_all(pods);
+        broken(&given(surging(1)).node(node), &[delete("a-1")])
     };
     assert_eq!(tainted(vec![old()]), [Kind::NeededPodDeleted]);
     assert_eq!(tainted(vec![old(), new().not_ready()]), [Kind::NoSuccessor]);

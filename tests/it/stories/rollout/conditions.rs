@@ -80,6 +80,6 @@ fn it_is_false_once_the_new_version_has_failed() {
 fn a_rollout_that_is_over_is_complete() {
     let fleet = given(rolling(1)).policy(json!({"conditions": true, "rollout": {"waves": [{"upTo": 1}]}}));
     let fleet = revisions(fleet, revision("old", 1), &[("completed", &mark(""))]);
-    let (_, reason, _) = progressing(&fleet.node(node("a").has(new())).node(node("b").has(new())));
+    let (_, reason, _) = progressing(&fleet.nodes(["a", "b"], new()));
     assert_eq!(reason, "Complete");
 }

@@ -24,13 +24,13 @@ fn only_the_updates_deletes_marks_and_wake_ups_remain() {
 #[test]
 fn without_a_rollout_it_is_a_rolling_update() {
     let fleet = given(on_delete()).policy(json!({"drive": rolling(2)}));
-    let fleet = ["a", "b", "c"].into_iter().fold(fleet, |fleet, name| fleet.node(node(name).has(old())));
+    let fleet = fleet.nodes(["a", "b", "c"], old());
     assert_eq!(steps(&fleet.plan()), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
 }
 
 #[test]
 fn waves_hold_under_drive() {
-    let fleet = driven(json!({"waves": [{"upTo": 1}]})).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = driven(json!({"waves": [{"upTo": 1}]})).nodes(["a", "b"], old());
     let plan = fleet.plan();
     assert_eq!(
         (deletes(&plan), marks(&plan)),
@@ -59,8 +59,7 @@ fn a_lost_pod_of_a_held_node_is_warned_about() {
 fn pods_that_the_other_controller_has_to_adopt_or_tidy_up_stay() {
     let fleet = |pods: [PodStory; 2]| {
         let fleet = driven(json!({}));
-        let story = pods.into_iter().fold(node("a"), |node, pod| node.has(pod));
-        deletes(&fleet.node(story).node(node("b").has(new())).plan())
+        deletes(&fleet.node(node("a").has_all(pods)).node(node("b").has(new())).plan())
     };
     assert_eq!(fleet([old(), old()]), Vec::<String>::new(), "it deletes one of them, perhaps the other one");
     let orphan = driven(json!({})).node(node("a").has(old().orphan()));

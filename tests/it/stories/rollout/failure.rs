@@ -175,7 +175,7 @@ fn the_way_back_keeps_the_budget_and_ignores_a_pause() {
     let fleet =
         given(rolling(1)).policy(json!({"rollout": {"paused": true, "onFailure": {"action": "RollBack"}}}));
     let fleet = revisions(fleet, revision("old", 1), &[("failed", &mark("TooManyFailures"))]);
-    let plan = fleet.node(node("a").has(new())).node(node("b").has(new())).plan();
+    let plan = fleet.nodes(["a", "b"], new()).plan();
     assert_eq!((deletes(&plan), marks(&plan)), (vec!["a".to_owned()], vec!["started-".to_owned()]));
 }
 

@@ -47,7 +47,7 @@ fn a_paused_rollout_leaves_nodes_that_have_it() {
 fn the_base_was_completed_last() {
     let base = |revisions: [Value; 3]| {
         let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
-        let fleet = fleet.node(node("a").has(pod("one"))).node(node("b").has(pod("one")));
+        let fleet = fleet.nodes(["a", "b"], pod("one"));
         fleet.node(node("c").has(new())).plan().report.rollout.unwrap().base.unwrap()
     };
     let completed = |ago: i64| format!("9 {}", at(-ago));
@@ -270,7 +270,7 @@ fn other_nodes_follow_when_all_that_take_part_are_released() {
 fn a_policy_that_is_added_to_a_settled_fleet_begins_no_rollout() {
     let fleet =
         given(rolling(1)).policy(json!({"rollout": {"waves": [{"upTo": 1, "bakeSeconds": 9999}, {}]}}));
-    let fleet = fleet.node(node("a").has(new())).node(node("b").has(new()));
+    let fleet = fleet.nodes(["a", "b"], new());
     assert_eq!(marks(&fleet.plan()), ["started=", "completed="]);
     let missing = fleet.node(node("c")).plan();
     assert_eq!(creates(&missing), [("c".to_owned(), "new".to_owned())], "c joins: nothing is held");
@@ -435,7 +435,7 @@ fn a_held_node_is_not_complete_though_it_runs_the_new_version() {
 
 #[test]
 fn the_status_counts_the_current_version() {
-    let fleet = paused().node(node("a").has(new())).node(node("b").has(old())).node(node("c").has(old()));
+    let fleet = paused().node(node("a").has(new())).nodes(["b", "c"], old());
     let status = fleet.plan().status.unwrap();
     assert_eq!((status.updated_number_scheduled, status.number_available), (1, 3));
 }

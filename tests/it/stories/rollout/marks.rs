@@ -116,7 +116,7 @@ fn a_partition_never_ends() {
 
 #[test]
 fn a_failed_revision_is_not_completed_even_where_nobody_judges() {
-    let fleet = steered(json!({})).node(node("a").has(new())).node(node("b").has(new()));
+    let fleet = steered(json!({})).nodes(["a", "b"], new());
     let failed = mark("TooManyFailures");
     assert_eq!(
         marks(&revisions(fleet.clone(), revision("old", 1), &[("failed", &failed)]).plan()),

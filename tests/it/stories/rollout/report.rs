@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 
 /// Node a has had the new version for a minute; b and c have not.
 fn fleet(rollout: Value) -> Given {
-    steered(rollout)
-        .node(node("a").has(new().ready_for(60)))
-        .node(node("b").has(old()))
-        .node(node("c").has(old()))
+    steered(rollout).node(node("a").has(new().ready_for(60))).nodes(["b", "c"], old())
 }
 
 fn progress(plan: &Plan) -> Vec<WaveProgress> {

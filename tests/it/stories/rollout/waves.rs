@@ -73,7 +73,7 @@ fn the_waves_of_a_first_install_hold_no_node_and_a_warning_says_so() {
 
 /// Nodes a and b; c has had the new version for so many seconds.
 fn canary(rollout: Value, ready_for: i64) -> Given {
-    let fleet = steered(rollout).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = steered(rollout).nodes(["a", "b"], old());
     fleet.node(node("c").has(new().created_ago(900).ready_for(ready_for)))
 }
 
