@@ -179,9 +179,9 @@ pub mod internal {
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
     pub use crate::model::null::null_is_default;
     pub use crate::model::time::rfc3339;
-    pub use crate::node::candidate::{Group, Urgency, group, is_leaving, urgency, urgent};
+    pub use crate::node::candidate::{Group, Urgency, deletes_come_last, eligible, group, urgency};
     pub use crate::node::counts::counts;
-    pub use crate::node::figures::{Addend, Counts, Figure, Sums};
+    pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
     pub use crate::node::fleet::{Fleet, available_at};
     pub use crate::node::sync::{NodeSync, node_sync};
     pub use crate::objects::bug::{met as bug_met, watch as watch_for_bugs};
@@ -196,11 +196,11 @@ pub mod internal {
     };
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::burst::next_available_on;
-    pub use crate::plan::outside::{Outside, PodLookup};
     pub use crate::plan::plan_decided;
+    pub use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
     pub use crate::pods::claim::{Claim, claim, claim_revisions};
-    pub use crate::pods::classify::Meaning;
+    pub use crate::pods::classify::HashMeaning;
     pub use crate::pods::history::{History, beyond_limit};
     pub use crate::report::explain::node_placement;
     pub use crate::rollout::base::{Base, KnownBase};

@@ -6,16 +6,14 @@ use crate::input::placement::{Placement, is_down, kept_out_only_by_being_down};
 use crate::input::strategy::Strategy;
 use crate::model::is_default;
 use crate::node::excuse::{Excuse, excuse};
-use crate::node::figures::{Figure, Figures, Sums};
+use crate::node::figures::{Figure, NodeFigures, Sums};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::NodeSync;
-#[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
 use crate::objects::position::NodeIx;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The budget's figures; all are numbers of target nodes, but for `lost` and `taken`. The JSON form leaves out `taken`,
+/// The budget's figures: numbers of target nodes, `lost` and `taken` also of other nodes. The JSON form leaves out `taken`,
 /// `down_before` and `excused` while they are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,21 +30,21 @@ pub struct Budget {
     pub unavailable: u32,
     /// NR: those without a Ready pod, once node sync's deletes are done.
     pub not_ready: u32,
-    /// Those being replaced: without an available pod and without a live outdated one.
+    /// Target nodes being replaced: without an available pod and without a live outdated one.
     pub being_replaced: u32,
-    /// Those with two or more unfinished pods, node sync's creates included; 0 without surge.
+    /// Target nodes with two or more unfinished pods, node sync's creates included; 0 without surge.
     pub doubled: u32,
     /// Nodes lost to the update: not Ready themselves, with an updated pod that is not Ready either. They count against
     /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes.
     pub lost: u32,
-    /// Those of `lost` whose pod an update deleted, and that have had no Ready pod since.
+    /// Lost nodes whose pod an update deleted, and that have had no Ready pod since.
     #[serde(default, skip_serializing_if = "is_default")]
     pub taken: u32,
     /// Target nodes that went down before anything of this update reached them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub down_before: u32,
-    /// Target nodes without a Ready pod that count in no figure but D, `doubled` and `down_before`: those that were down before, or that leave, if the
-    /// policy excuses them.
+    /// Target nodes without a Ready pod that the policy excuses, since they were down before or leave: they count in D, `doubled` and
+    /// `down_before` only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub excused: u32,
 }
@@ -74,8 +72,8 @@ pub struct BudgetUse {
     /// It is a target node that went down before anything of this update reached it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub down_before: bool,
-    /// It has no Ready pod, and the policy excuses it: it counts in no other figure but `doubled` and
-    /// `down_before`.
+    /// It has no Ready pod, and the policy excuses it: of the other figures it counts in `doubled` and `down_before`
+    /// only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub excused: bool,
 }
@@ -85,12 +83,11 @@ impl BudgetUse {
         match fleet.placement(node) {
             Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
             Placement::ContinueOnly(_) => {
-                let only_down =
-                    || kept_out_only_by_being_down(fleet.tolerations(node), fleet.node_view(node));
                 let taken = is_taken(fleet, node_sync, node);
-                let lost = taken || (is_lost(fleet, node_sync, node) && only_down());
+                let lost = taken || (is_lost(fleet, node_sync, node) && is_only_down(fleet, node));
                 BudgetUse { lost, taken, ..BudgetUse::default() }
             }
+            // Something else than being down keeps the pod away: by that alone the node is not lost.
             Placement::Exclude(_) => {
                 let taken = is_taken(fleet, node_sync, node);
                 BudgetUse { lost: taken, taken, ..BudgetUse::default() }
@@ -102,24 +99,25 @@ impl BudgetUse {
         let mut best = None;
         let mut outdated = false;
         for (_, pod) in node_sync.survivors(fleet, node) {
+            // The best readiness is the least. A pod of any version serves.
             best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
             outdated |= !pod.of_goal;
         }
         let not_ready = !best.is_some_and(Readiness::is_ready);
         let unavailable = best != Some(Readiness::Available);
-        let doubled = match fleet.snapshot.spec.strategy {
-            Strategy::Surge { .. } => Some(places(fleet, node_sync, node) >= 2),
-            Strategy::OnDelete | Strategy::Replace(_) => None,
-        };
+        let is_surge = fleet.is_surge();
+        let doubled = is_surge && places(fleet, node_sync, node) >= 2;
+        // A Ready pod is the proof that the node works: nothing is to be excused.
         let Excuse { down_before, excused } = if not_ready { excuse(fleet, node) } else { Excuse::default() };
-        // Without surge a target node is among the unavailable ones already.
-        let may_be_lost = doubled == Some(false) && !excused;
+        // Without surge a target node is among the unavailable ones already, and with surge a pair among the doubled ones.
+        let may_be_lost = is_surge && !doubled && !excused;
         let taken = may_be_lost && is_taken(fleet, node_sync, node);
         BudgetUse {
             unavailable: unavailable && !excused,
             not_ready: not_ready && !excused,
             being_replaced: unavailable && !outdated && !excused,
-            doubled: doubled == Some(true),
+            // An excused node still has its two pods.
+            doubled,
             lost: taken || (may_be_lost && is_lost(fleet, node_sync, node)),
             taken,
             down_before,
@@ -131,16 +129,12 @@ impl BudgetUse {
 /// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
 /// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
 fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    #[cfg(daemonset_mutants)]
-    if is_active(Mutant::TakenForgotten) {
-        return false;
-    }
-    if fleet.taken_at(node).is_none() || fleet.is_ready_target(node) {
+    if planted::taken_at(fleet.taken_at(node)).is_none() || fleet.is_ready_target(node) {
         return false;
     }
     // A pod that leaves last is no sign that the daemon is back: whether it goes in this plan is not decided yet.
-    let leaves = |pod| node_sync.leaving(fleet, node).any(|(index, _)| index == pod);
-    !node_sync.survivors(fleet, node).any(|(index, pod)| pod.is_ready() && !leaves(index))
+    let leaves_last = |pod| node_sync.leaving(fleet, node).any(|(index, _)| index == pod);
+    !node_sync.survivors(fleet, node).any(|(index, pod)| pod.is_ready() && !leaves_last(index))
 }
 
 /// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may have taken it down, and
@@ -153,13 +147,25 @@ fn is_lost(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     if !is_down(fleet.node_view(node)) {
         return false;
     }
-    let mut updated = node_sync.survivors(fleet, node).filter(|(_, pod)| pod.of_goal).peekable();
-    let unseen = fleet.in_flight(node).is_some_and(|create| create.of_goal);
-    (updated.peek().is_some() || unseen) && !updated.any(|(_, pod)| pod.is_ready())
+    // A pod that the list does not show yet may be the one that took the node down.
+    let mut has_updated = fleet.in_flight(node).is_some_and(|create| create.of_goal);
+    for (_, pod) in node_sync.survivors(fleet, node) {
+        if pod.of_goal && pod.is_ready() {
+            return false;
+        }
+        has_updated |= pod.of_goal;
+    }
+    has_updated
+}
+
+/// Whether a node would be a target if it were not down.
+fn is_only_down(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    kept_out_only_by_being_down(fleet.tolerations(node), fleet.node_view(node))
 }
 
 /// The unfinished pods of a node, with node sync's create and the one in flight `[surge-counts-doubled-nodes]`.
 fn places(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> usize {
+    // The two never meet: node sync creates nothing where a create is in flight.
     let unseen = usize::from(node_sync.creates_on(node)) + usize::from(fleet.in_flight(node).is_some());
     unseen + fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod)).count()
 }
@@ -176,14 +182,15 @@ fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
 
 /// When the first doubled node of the fleet stops being one because its terminating pods are overdue.
 pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<Timestamp> {
-    let free_at = |node| node_free_at(fleet, node_sync, node);
-    fleet.targets().filter_map(free_at).min()
+    fleet.targets().filter_map(|node| node_free_at(fleet, node_sync, node)).min()
 }
 
-/// When a doubled node stops being one: all but one of its pods must be overdue.
+/// When a doubled node stops being one: from then on at most one of its pods is not overdue.
 pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
+    // A node with n places stops being doubled once n - 1 of its pods are overdue: the last of these has the index n - 2.
     let to_go = places(fleet, node_sync, node).checked_sub(2)?;
     let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
+    // A live pod has no such instant, nor has a delete that the list does not show: time alone may not suffice.
     let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
     overdue.sort_unstable();
     overdue.get(to_go).copied()
@@ -191,7 +198,7 @@ pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Op
 
 impl BudgetUse {
     /// These figures, beside others.
-    pub fn figures(self, others: Figures) -> Figures {
+    pub fn figures(self, others: NodeFigures) -> NodeFigures {
         others
             .with(Figure::Unavailable, self.unavailable)
             .with(Figure::NotReady, self.not_ready)
@@ -204,8 +211,8 @@ impl BudgetUse {
     }
 }
 
-impl From<Figures> for BudgetUse {
-    fn from(figures: Figures) -> Self {
+impl From<NodeFigures> for BudgetUse {
+    fn from(figures: NodeFigures) -> Self {
         BudgetUse {
             unavailable: figures.has(Figure::Unavailable),
             not_ready: figures.has(Figure::NotReady),
@@ -238,17 +245,14 @@ impl Budget {
         match strategy {
             Strategy::OnDelete => {}
             Strategy::Surge { limit, max_unavailable } => {
+                // At least 1 by rounding up where there is a target node, so that no minimum is needed here.
                 budget.max_surge = limit.scaled(budget.desired);
                 budget.max_unavailable = max_unavailable.map_or(0, |limit| limit.scaled(budget.desired));
             }
             Strategy::Replace(limit) => {
                 // With both limits 0 an update could never go on.
                 let at_least = u32::from(budget.desired > 0);
-                budget.max_unavailable = limit.scaled(budget.desired).max(at_least);
-                #[cfg(daemonset_mutants)]
-                if is_active(Mutant::BudgetOffByOne) {
-                    budget.max_unavailable += 1;
-                }
+                budget.max_unavailable = planted::max_unavailable(limit.scaled(budget.desired).max(at_least));
             }
         }
         budget
@@ -256,6 +260,7 @@ impl Budget {
 
     /// How many outdated pods that are not Ready may go, under [`UnreadyPolicy::WithinBudget`](crate::policy::UnreadyPolicy).
     pub fn room_for_unready(&self) -> u32 {
+        // More nodes than the limit may be down for other reasons, here and below: then there is no room.
         self.max_unavailable.saturating_sub(self.being_replaced + self.lost)
     }
 
@@ -273,5 +278,30 @@ impl Budget {
     /// How many more nodes may get a second pod.
     pub fn room_for_surge(&self) -> u32 {
         self.max_surge.saturating_sub(self.doubled + self.lost)
+    }
+}
+
+/// The deliberate errors of this file: an ordinary build makes none, and gives each value back as it is.
+mod planted {
+    #[cfg(daemonset_mutants)]
+    use crate::objects::mutants::{Mutant, is_active};
+    use jiff::Timestamp;
+
+    #[inline]
+    pub(super) fn max_unavailable(right: u32) -> u32 {
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::BudgetOffByOne) {
+            return right + 1;
+        }
+        right
+    }
+
+    #[inline]
+    pub(super) fn taken_at(right: Option<Timestamp>) -> Option<Timestamp> {
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::TakenForgotten) {
+            return None;
+        }
+        right
     }
 }

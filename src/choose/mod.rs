@@ -1,7 +1,7 @@
 //! The update rule: which nodes the strategy takes now, by sums over all nodes and by candidates in order. No pod exists here.
 //!
-//! There is one function for each strategy. A decision on all objects sorts its candidates, a [kept state](crate::kept) has them in
-//! order: both make the same choice.
+//! There is one function for each strategy. A decision on all objects sorts its candidates, the crate daemonset-incremental
+//! keeps them in order: both make the same choice.
 
 pub(crate) mod limits;
 pub(crate) mod unsorted;
@@ -29,8 +29,7 @@ pub trait Candidates {
 /// The first candidates of a group.
 #[derive(Debug)]
 pub struct First<N> {
-    /// These candidates, or those of them that matter: a kept state leaves out nodes beyond the cap of a plan, which get no
-    /// action and no verdict.
+    /// These candidates. A plan from changes leaves out nodes beyond its cap, which get no action and no verdict.
     pub nodes: Vec<N>,
     /// How many they are, with the nodes that are left out.
     pub count: u32,
@@ -68,6 +67,7 @@ pub fn choose<C: Candidates>(
         Strategy::Replace(_) => replace(candidates, unready, &budget),
         Strategy::Surge { .. } => surge(candidates, &budget),
     };
+    // Under each strategy alike: without surge, and under OnDelete, no node leaves last, and the sum is 0.
     choice.leaving = candidates.leaving(may_leave(sums));
     choice
 }
@@ -89,8 +89,10 @@ fn replace<C: Candidates>(candidates: &mut C, unready: UnreadyPolicy, budget: &B
     // go first.
     let pending = choice.delete(candidates.first(Group::Pending, room), Group::Pending);
     choice.delete(candidates.first(Group::NotReady, room - pending), Group::NotReady);
+    // Nodes of the groups above count as not Ready already: their deletes use up nothing here.
     let room = budget.room_for_not_yet_available();
     choice.delete(candidates.first(Group::NotYetAvailable, room), Group::NotYetAvailable);
+    // A room of its own, once more: see `Budget::room_for_available`.
     let room = budget.room_for_available();
     choice.delete(candidates.first(Group::Available, room), Group::Available);
     choice
@@ -108,6 +110,7 @@ fn surge<C: Candidates>(candidates: &mut C, budget: &Budget) -> Choice<C::Node> 
     // Each create takes a place of the same limit. A pod that is not yet available protects less: it gets the first places.
     let mut room = budget.room_for_surge();
     for group in [Group::NotYetAvailable, Group::Available] {
+        // Before the room shrinks: a candidate beyond it waits for a place, and the plan asks when one is free.
         choice.lacks_places |= candidates.len(group) > room;
         room -= choice.create(candidates.first(group, room), group);
     }
@@ -163,6 +166,7 @@ impl<N> Choice<N> {
     pub fn filter_map<M>(self, name: impl Fn(N) -> Option<M>) -> Choice<M> {
         let name = &name;
         Choice {
+            // The counts below stay as they are: the report is about all nodes that were chosen.
             deletes: self
                 .deletes
                 .into_iter()

@@ -1,7 +1,7 @@
 //! The candidates of a decision on all objects, sorted as far as a plan needs it.
 
 use crate::choose::{Candidates, First};
-use crate::node::candidate::{Group, Urgency, group, is_leaving, urgency, urgent};
+use crate::node::candidate::{Group, Urgency, deletes_come_last, eligible, group, urgency};
 use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::Fleet;
 use crate::node::sync::NodeSync;
@@ -29,8 +29,9 @@ impl<'f> Unsorted<'f> {
         let (pending, not_ready, not_yet_available, available) = Default::default();
         let mut candidates =
             Unsorted { fleet, history, counts, pending, not_ready, not_yet_available, available };
+        // The figure is wider: under OnDelete or a back-off a candidate waits for something else than a limit.
         for node in counts.with(Figure::Candidate) {
-            if let Some((index, pod)) = urgent(fleet, node_sync, node) {
+            if let Some((index, pod)) = eligible(fleet, node_sync, node) {
                 candidates.group_mut(group(pod)).push((node, index));
             }
         }
@@ -61,25 +62,29 @@ impl Candidates for Unsorted<'_> {
     }
 
     fn first(&mut self, group: Group, count: u32) -> First<NodeIx> {
-        let nodes = if count == 0 { Vec::new() } else { std::mem::take(self.group_mut(group)) };
-        let urgency = |(node, pod): (NodeIx, FleetIx)| {
-            (urgency(self.fleet, self.history, node, self.fleet.pod(pod)), node)
-        };
-        let mut nodes: Vec<(Urgency, NodeIx)> = nodes.into_iter().map(urgency).collect();
-        let index = &self.fleet.snapshot.index;
+        let Unsorted { fleet, history, counts, .. } = *self;
+        // Each group is asked for once, so that its list can be taken. Without room nothing is sorted.
+        let candidates = if count == 0 { Vec::new() } else { std::mem::take(self.group_mut(group)) };
+        // Urgency is found once for each node, not in each comparison: it looks the node's name up in the memory.
+        let mut first: Vec<(Urgency, NodeIx)> = candidates
+            .into_iter()
+            .map(|(node, pod)| (urgency(fleet, history, node, fleet.pod(pod)), node))
+            .collect();
+        // The name decides last, so that no two nodes are equal and the order of the list does not matter.
+        let index = &fleet.snapshot.index;
         let order = |(a, one): &(Urgency, NodeIx), (b, other): &(Urgency, NodeIx)| {
             a.cmp(b).then_with(|| index.by_name(*one, *other))
         };
         // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first ones in front in linear
         // time, and only they are sorted. With room for all there is nothing to select.
         let count = count as usize;
-        if count < nodes.len() {
-            nodes.select_nth_unstable_by(count, order);
-            nodes.truncate(count);
+        if count < first.len() {
+            first.select_nth_unstable_by(count, order);
+            first.truncate(count);
         }
-        nodes.sort_unstable_by(order);
-        let nodes: Vec<NodeIx> = nodes.into_iter().map(|(_, node)| node).collect();
-        let waiting = nodes.iter().filter(|node| self.counts.has(**node, Figure::Waits)).count();
+        first.sort_unstable_by(order);
+        let nodes: Vec<NodeIx> = first.into_iter().map(|(_, node)| node).collect();
+        let waiting = nodes.iter().filter(|node| counts.has(**node, Figure::Waits)).count();
         First { count: nodes.len() as u32, waiting: waiting as u32, nodes }
     }
 
@@ -89,7 +94,10 @@ impl Candidates for Unsorted<'_> {
             return Vec::new();
         }
         let mut nodes: Vec<NodeIx> = self.counts.with(Figure::LeavesLast).collect();
-        nodes.sort_unstable_by_key(|node| (is_leaving(self.fleet, *node), self.fleet.node_view(*node).name));
+        // Few nodes are among them, so that all are sorted.
+        nodes.sort_unstable_by_key(|node| {
+            (deletes_come_last(self.fleet, *node), self.fleet.node_view(*node).name)
+        });
         nodes.truncate(count as usize);
         nodes
     }

@@ -50,6 +50,7 @@ pub struct Urgency {
 impl Urgency {
     /// `number` is that of the pod's revision, if its hash names one.
     pub fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
+        // `None` is the least: nodes without a refusal come before all that have one, and only among them the number counts.
         let number = number.filter(|_| refused_at.is_none()).unwrap_or(i64::MIN);
         Urgency { refused_at, number }
     }
@@ -65,13 +66,17 @@ pub(crate) fn candidate<'f>(
     if fleet.lifecycle(node).is_some() {
         return None;
     }
+    // Node sync's deletes count as done: of several pods the one that is left decides.
     let mut survivors = node_sync.survivors(fleet, node);
     let only = survivors.next().filter(|(_, pod)| !pod.of_goal)?;
-    if is_held(fleet, node, only.1) {
+    if stays_for_the_rollout(fleet, node, only.1)
+        || survivors.next().is_some()
+        || fleet.in_flight(node).is_some()
+    {
         return None;
     }
-    let is_free = Authority::of(fleet.snapshot).adopts() || is_owned(fleet, only.1);
-    (is_free && survivors.next().is_none() && fleet.in_flight(node).is_none()).then_some(only)
+    let may_go = Authority::of(fleet.snapshot).adopts() || is_owned(fleet, only.1);
+    may_go.then_some(only)
 }
 
 /// Whether the DaemonSet owns the pod already. Under drive the other controller adopts it, and only then may it go.
@@ -79,39 +84,47 @@ fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
     fleet.snapshot.facts(pod.view).ownership == Ownership::Controlled
 }
 
-/// Whether the rollout has not reached the node, so that its pod stays.
+/// Whether the node is held, so that its pod stays.
 ///
 /// One exception: where there is a base, a pod that is neither base's nor Ready goes, and comes back as base. Broken pods of an
 /// abandoned version would otherwise spend the budget for ever, and the canary of its fix could not begin. A driven update
 /// has no such exception, since the other controller would create the new version.
-fn is_held(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
+fn stays_for_the_rollout(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     match fleet.goals.of(node) {
         NodeGoal::Current | NodeGoal::Base => false,
         NodeGoal::HeldOnBase => pod.is_ready() || !Authority::of(fleet.snapshot).syncs_nodes(),
+        // Without a base a new pod would be of the current revision, which must not come here.
         NodeGoal::HeldOnCurrent => true,
     }
 }
 
-/// The outdated pod of a [candidate] that goes, or gets an updated one beside it, as soon as there is room. Under OnDelete
-/// there is none.
-pub fn urgent<'f>(
+/// The outdated pod of a [candidate] that goes, or gets an updated one beside it, as soon as there is room.
+pub fn eligible<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
     node: NodeIx,
 ) -> Option<(FleetIx, &'f FleetPod)> {
-    // A node whose failed pod is held back gets no new pod.
-    let may_get_a_pod = || match fleet.snapshot.spec.strategy {
-        Strategy::OnDelete => false,
-        Strategy::Replace(_) => node_sync.held(node).is_none(),
-        Strategy::Surge { .. } => has_place(fleet, node_sync, node),
-    };
-    candidate(fleet, node_sync, node).filter(|(_, pod)| !pod.readiness.is_ready() || may_get_a_pod())
+    // A pod that is not Ready serves nobody: it goes even where no other one can come at once.
+    candidate(fleet, node_sync, node)
+        .filter(|(_, pod)| !pod.readiness.is_ready() || may_get_a_pod(fleet, node_sync, node))
 }
 
-/// Whether a node with one live pod may get a second one: no other pod is unfinished, and no failed one is held back.
+/// Whether the node of a Ready outdated pod can get an updated one.
+fn may_get_a_pod(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    match fleet.snapshot.spec.strategy {
+        // A person decides: no order of Ready pods is needed.
+        Strategy::OnDelete => false,
+        // A node that is backed off gets no new pod, and keeps the Ready one.
+        Strategy::Replace(_) => node_sync.back_off(node).is_none(),
+        Strategy::Surge { .. } => has_place(fleet, node_sync, node),
+    }
+}
+
+/// Whether a node with one live pod may get a second one: no other pod is unfinished, and it is not backed off.
 pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    // All pods, not survivors: one that node sync deletes runs beside the others until it is gone.
     let unfinished = fleet.pods_of(node).filter(|(_, pod)| pod.is_unfinished()).count();
-    unfinished == 1 && node_sync.held(node).is_none()
+    unfinished == 1 && node_sync.back_off(node).is_none()
 }
 
 pub fn group(pod: &FleetPod) -> Group {
@@ -123,10 +136,10 @@ pub fn group(pod: &FleetPod) -> Group {
     }
 }
 
-/// The urgency of a node for its [urgent] pod. Under surge, pods that are not Ready go by the names of their nodes alone.
+/// The urgency of a node for its [eligible] pod. Under surge, pods that are not Ready go by the names of their nodes alone.
 pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> Urgency {
-    let is_surge = matches!(fleet.snapshot.spec.strategy, Strategy::Surge { .. });
-    if is_surge && !pod.readiness.is_ready() {
+    if fleet.is_surge() && !pod.readiness.is_ready() {
+        // These deletes need no room in maxSurge, so that no node can starve another one.
         return Urgency::new(None, None);
     }
     let memory = fleet.snapshot.memory.as_ref();
@@ -138,7 +151,6 @@ pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &Fle
 }
 
 /// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.
-pub fn is_leaving(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    let is_excluded = || matches!(fleet.placement(node), Placement::Exclude(_));
-    fleet.lifecycle(node).is_some() && !is_excluded()
+pub fn deletes_come_last(fleet: &Fleet<'_>, node: NodeIx) -> bool {
+    fleet.lifecycle(node).is_some() && !matches!(fleet.placement(node), Placement::Exclude(_))
 }

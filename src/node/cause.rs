@@ -13,17 +13,20 @@ pub(crate) fn unavailable_cause(
     counts: BudgetUse,
 ) -> Option<UnavailableCause> {
     if fleet.placement(node) != Placement::Run {
+        // Other nodes are not expected to have a pod.
         return counts.taken.then_some(UnavailableCause::Taken);
     }
     if fleet.pods_of(node).any(|(_, pod)| pod.is_available()) {
         return None;
     }
+    // A cause in the node explains those in its pods, and comes before them.
     Some(if fleet.lifecycle(node).is_some() {
         UnavailableCause::LeftAlone
     } else if fleet.node_view(node).ready == Some(false) {
         UnavailableCause::NodeDown
     } else {
         let causes = fleet.pods_of(node).filter_map(|(_, pod)| cause_of_pod(fleet, pod));
+        // The order of the variants is that of their weight.
         causes.min().unwrap_or(UnavailableCause::NoPod)
     })
 }
@@ -42,6 +45,7 @@ fn cause_of_live_pod(fleet: &Fleet<'_>, pod: &FleetPod) -> UnavailableCause {
     let view = fleet.view(pod);
     match pod.readiness {
         Readiness::Available | Readiness::NotYetAvailable => UnavailableCause::NotYetAvailable,
+        // A container that crashes is more telling than one that is pulled: its pod has come further.
         Readiness::NotReady | Readiness::Pending if view.containers.any_waits(is_crash) => {
             UnavailableCause::Crashing
         }
@@ -53,7 +57,7 @@ fn cause_of_live_pod(fleet: &Fleet<'_>, pod: &FleetPod) -> UnavailableCause {
     }
 }
 
-/// Reasons for which the kubelet does not start a container, but for its image (v1.36 `kubelet/container/sync_result.go`,
+/// Reasons, other than its image, for which the kubelet does not start a container (v1.36 `kubelet/container/sync_result.go`,
 /// `kuberuntime_container.go`).
 fn is_crash(reason: &str) -> bool {
     matches!(

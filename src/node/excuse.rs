@@ -32,9 +32,8 @@ pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
 
 /// Whether the node went down, at `since`, before anything of this update reached it.
 ///
-/// An updated pod that is older may have caused it, and so may an earlier delete. A node that has nothing
-/// but updated pods, or no pods, has been reached at some time: at the earliest when the revision was created, or when the
-/// memory says.
+/// An updated pod that is older may have caused it, and so may an earlier delete. A node that has updated pods only, or no pods,
+/// has been reached at some time: at the earliest when the revision was created, or when the memory says.
 fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bool {
     // It went down because its pod was deleted, perhaps, by this update or by one before it.
     if fleet.taken_at(node).is_some_and(|at| at < since) {
@@ -43,6 +42,7 @@ fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bo
     let mut has_outdated = false;
     for (_, pod) in fleet.pods_of(node) {
         let reached_at = match pod.stage {
+            // An updated pod reached the node when it was created, a deletion when it was asked for. Other pods tell nothing.
             PodStage::Live if pod.of_goal => fleet.view(pod).created_at,
             PodStage::Terminating => fleet.deletion_asked_at(pod),
             PodStage::Live | PodStage::Failed | PodStage::Succeeded | PodStage::Gone => None,
@@ -58,6 +58,8 @@ fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bo
         }
         has_outdated |= !create.of_goal;
     }
-    let deleted_since = || fleet.taken_at(node).is_some_and(|at| since <= at);
-    has_outdated || fleet.revision_created_at.is_none_or(|at| since <= at) || deleted_since()
+    // An outdated pod is the proof that no update had reached the node before it went down.
+    has_outdated
+        || fleet.revision_created_at.is_none_or(|at| since <= at)
+        || fleet.taken_at(node).is_some_and(|at| since <= at)
 }

@@ -1,6 +1,7 @@
-//! The figures in which nodes count, and their sums over all nodes. The budget, the status and the progress of a decision are read
-//! off these sums, whoever keeps them: a decision on all nodes counts each node once, and a [kept state](crate::kept) counts the
-//! changed ones anew.
+//! The figures in which nodes count, and their sums over all nodes.
+//!
+//! The budget, the status and the progress of a decision are read off these sums. A decision on all nodes counts each node once; the
+//! crate daemonset-incremental keeps the sums, and counts the changed nodes anew.
 
 use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
 use crate::objects::position::{IndexVec, NodeIx, neutral};
@@ -31,11 +32,10 @@ pub enum Figure {
     /// With a Ready outdated pod that waits for the update.
     ReadyOutdated,
     /// A target node that the rollout has not reached.
-    NotReached,
-    /// A target node without a pod that the rollout has not reached, while it is driven: the other controller creates the new
-    /// version there.
+    Held,
+    /// A held target node without a pod, while the rollout is driven: the other controller creates the new version there.
     HeldWithoutPod,
-    /// An outdated pod of it is a [candidate] of the update.
+    /// Its outdated pod makes it a [candidate](crate::node::candidate::candidate) of the update.
     Candidate,
     /// That pod waits for the budget or, under OnDelete, for a person, unless this plan takes it.
     Waits,
@@ -43,37 +43,60 @@ pub enum Figure {
     LeavesLast,
 }
 
+// The last variant must stay the last one: a figure beyond it has no sum.
 const FIGURES: usize = Figure::LeavesLast as usize + 1;
 
-/// The figures in which one node counts.
+/// The figures in which one node counts: its part in the sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Figures(u32);
+pub struct NodeFigures {
+    /// A bit for each [`Figure`].
+    bits: u32,
+    /// Why it has no available pod. An excused node has a cause, too, which does not count.
+    pub cause: Option<UnavailableCause>,
+}
 
-impl Figures {
+// A large cluster has a hundred thousand of them.
+const _: () = assert!(size_of::<NodeFigures>() == 8);
+// The shifts below lose no figure.
+const _: () = assert!(FIGURES <= u32::BITS as usize);
+
+neutral!(NodeFigures, NodeFigures { bits: 0, cause: None });
+
+impl NodeFigures {
+    /// Counts the node in a figure, or leaves it as it is.
     pub fn with(self, figure: Figure, counts: bool) -> Self {
-        Figures(self.0 | u32::from(counts) << figure as u32)
+        NodeFigures { bits: self.bits | u32::from(counts) << figure as u32, ..self }
+    }
+
+    pub fn with_cause(self, cause: Option<UnavailableCause>) -> Self {
+        NodeFigures { cause, ..self }
     }
 
     pub fn has(self, figure: Figure) -> bool {
-        self.0 >> figure as u32 & 1 == 1
+        self.bits >> figure as u32 & 1 == 1
+    }
+
+    /// The cause for which the node counts as unavailable.
+    fn counted_cause(self) -> Option<UnavailableCause> {
+        self.cause.filter(|_| !self.has(Figure::Excused))
     }
 }
 
 /// The figures of the nodes of a snapshot, and the sums of all nodes.
 #[derive(Debug)]
 pub struct Counts {
-    pub nodes: IndexVec<NodeIx, Addend>,
+    pub nodes: IndexVec<NodeIx, NodeFigures>,
     pub sums: Sums,
 }
 
 impl Counts {
     /// The counts of these nodes, which are all.
-    pub fn new(nodes: Vec<Addend>) -> Self {
+    pub fn new(nodes: Vec<NodeFigures>) -> Self {
         let mut sums = Sums::default();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(PartialEq::eq) {
-            if let Some(addend) = alike.first() {
-                sums.change(addend, |sum| *sum += alike.len() as u32);
+            if let Some(node) = alike.first() {
+                sums.change(*node, |sum| *sum += alike.len() as u32);
             }
         }
         Counts { nodes: nodes.into(), sums }
@@ -81,12 +104,12 @@ impl Counts {
 
     /// Whether a node of the snapshot counts in a figure.
     pub fn has(&self, node: NodeIx, figure: Figure) -> bool {
-        self.nodes.at(node).figures.has(figure)
+        self.nodes.at(node).has(figure)
     }
 
     /// The nodes of the snapshot that count in a figure.
     pub fn with(&self, figure: Figure) -> impl Iterator<Item = NodeIx> {
-        let nodes = self.nodes.enumerated().filter(move |(_, addend)| addend.figures.has(figure));
+        let nodes = self.nodes.enumerated().filter(move |(_, counted)| counted.has(figure));
         nodes.map(|(node, _)| node)
     }
 }
@@ -99,45 +122,27 @@ pub struct Sums {
     pub causes: UnavailableNodes,
 }
 
-/// The part of one node in the sums.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Addend {
-    pub figures: Figures,
-    /// Why it has no available pod. An excused node has a cause, too, which does not count.
-    pub cause: Option<UnavailableCause>,
-}
-
-// A large cluster has a hundred thousand of them.
-const _: () = assert!(size_of::<Addend>() == 8);
-
-neutral!(Addend, Addend { figures: Figures(0), cause: None });
-
-impl Addend {
-    /// The cause for which the node counts as unavailable.
-    fn counted_cause(&self) -> Option<UnavailableCause> {
-        self.cause.filter(|_| !self.figures.has(Figure::Excused))
-    }
-}
-
 impl Sums {
     pub fn get(&self, figure: Figure) -> u32 {
         self.figures.get(figure as usize).copied().unwrap_or_default()
     }
 
-    pub fn add(&mut self, addend: &Addend) {
-        self.change(addend, |sum| *sum += 1);
+    pub fn add(&mut self, node: NodeFigures) {
+        self.change(node, |sum| *sum += 1);
     }
 
-    /// Takes back an addend that was added before.
-    pub fn subtract(&mut self, addend: &Addend) {
-        self.change(addend, |sum| {
+    /// Takes back a node that was added before, with the figures of then.
+    pub fn subtract(&mut self, node: NodeFigures) {
+        self.change(node, |sum| {
+            // A release build goes on with a sum of 0: an overflow would open every limit.
             debug_assert!(*sum > 0, "only what was added is taken back");
             *sum = sum.saturating_sub(1);
         });
     }
 
-    fn change(&mut self, addend: &Addend, change: impl Fn(&mut u32)) {
-        let mut bits = addend.figures.0;
+    fn change(&mut self, node: NodeFigures, change: impl Fn(&mut u32)) {
+        // Most nodes count in about six of the figures: only the bits that are set are visited.
+        let mut bits = node.bits;
         while bits != 0 {
             if let Some(sum) = self.figures.get_mut(bits.trailing_zeros() as usize) {
                 change(sum);
@@ -145,7 +150,7 @@ impl Sums {
             // Without the lowest of the bits.
             bits &= bits - 1;
         }
-        if let Some(cause) = addend.counted_cause() {
+        if let Some(cause) = node.counted_cause() {
             change(self.causes.of_mut(cause));
         }
     }

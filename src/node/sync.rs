@@ -6,8 +6,6 @@ use crate::action::{DeleteReason, Failure};
 use crate::input::placement::{Placement, toleration_withdrawn};
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
-#[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
 use crate::objects::position::{FleetIx, IndexVec, NodeIx};
 use crate::plan::authority::Authority;
 use jiff::Timestamp;
@@ -21,11 +19,10 @@ pub struct NodeSync {
     pub deletes: Vec<Deletion>,
     /// Whether each pod is among `deletes`.
     deleted: IndexVec<FleetIx, bool>,
-    kept_instead: Vec<KeptInstead>,
-    /// Nodes whose failed pods are held back.
-    pub held: Vec<Held>,
-    /// Nodes with an available pod that goes by a withdrawn toleration, but [last](crate::node::figures::Figure::LeavesLast); in the order of the
-    /// snapshot.
+    given_up: Vec<GivenUp>,
+    /// Nodes whose failed pods wait for their back-off, in the order of the snapshot.
+    pub backed_off: Vec<BackedOff>,
+    /// Nodes that [leave last](Self::leaves_last), in the order of the snapshot.
     leaving_last: Vec<NodeIx>,
 }
 
@@ -57,18 +54,18 @@ impl Deletion {
 /// An outdated pod that stays because it is better than its node's best updated one, which goes as excess. When the
 /// update then deletes the outdated pod, the updated one must stay.
 #[derive(Debug, Clone, Copy)]
-struct KeptInstead {
+struct GivenUp {
     outdated: FleetIx,
     updated: FleetIx,
 }
 
 /// A node whose failed pods wait for their back-off.
 #[derive(Debug, Clone, Copy)]
-pub struct Held {
+pub struct BackedOff {
     pub node: NodeIx,
     pub until: Timestamp,
     /// Failures in a row.
-    pub count: u32,
+    pub failures: u32,
 }
 
 /// Decides for all nodes, and for pods that wait for a node that is gone.
@@ -78,19 +75,21 @@ pub fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
         creates: Vec::new(),
         deletes: Vec::new(),
         deleted: IndexVec::repeat(false, fleet.pods.len()),
-        kept_instead: Vec::new(),
-        held: Vec::new(),
+        given_up: Vec::new(),
+        backed_off: Vec::new(),
         leaving_last: Vec::new(),
     };
     if !Authority::of(fleet.snapshot).syncs_nodes() {
         // The other controller creates and tidies up: until it has, all pods are there.
         return node_sync;
     }
+    // In the order of nodes, so that all lists but `deletes` are sorted: they are found by binary search.
     for (node, state) in fleet.nodes.enumerated() {
         match state.placement {
             // Most nodes.
             Placement::Run if has_one_live_pod(fleet, node) => {}
             Placement::Run => {
+                // First, since `create_missing` asks whether the node is backed off.
                 node_sync.delete_finished(fleet, node);
                 node_sync.delete_excess(fleet, node);
                 node_sync.create_missing(fleet, node);
@@ -100,14 +99,16 @@ pub fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
                 // Before excess pods, so that the pod which is kept is one that may stay.
                 node_sync.delete_withdrawn(fleet, node);
                 node_sync.delete_excess(fleet, node);
+                // Last, so that a pod which goes as excess makes no node leave last.
                 if node_sync.leaving(fleet, node).next().is_some() {
                     node_sync.leaving_last.push(node);
                 }
             }
+            // No back-off and no lifecycle state protects a pod from a node where none may be.
             Placement::Exclude(_) => node_sync.delete_all(fleet, node),
         }
     }
-    node_sync.delete_lost(fleet);
+    node_sync.delete_strays(fleet);
     node_sync
 }
 
@@ -117,19 +118,13 @@ fn has_one_live_pod(fleet: &Fleet<'_>, node: NodeIx) -> bool {
     pods.next().is_some_and(|(_, pod)| pod.is_live()) && pods.next().is_none()
 }
 
-fn is_surge(fleet: &Fleet<'_>) -> bool {
-    match fleet.snapshot.spec.strategy {
-        Strategy::Surge { .. } => true,
-        Strategy::OnDelete | Strategy::Replace(_) => false,
-    }
-}
-
 /// The live outdated pods of a node that stay only by a toleration which the template has withdrawn
 /// `[only-target-nodes]`. Under OnDelete a person decides, and a node that the rollout has not reached keeps its pod.
 fn withdrawn<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
     let outdated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && !pod.of_goal);
     let applies = fleet.snapshot.spec.strategy != Strategy::OnDelete && !fleet.goals.of(node).is_held();
     outdated.filter(move |(_, pod)| {
+        // Few nodes have such a pod, so that taints are compared with tolerations for these alone.
         let own = fleet.view(pod).tolerations;
         applies && toleration_withdrawn(fleet.tolerations(node), fleet.node_view(node), own)
     })
@@ -147,7 +142,7 @@ impl NodeSync {
 
     /// The live pods of a node that stay.
     pub fn survivors<'f>(
-        &'f self,
+        &self,
         fleet: &'f Fleet<'_>,
         node: NodeIx,
     ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> + Clone {
@@ -156,36 +151,36 @@ impl NodeSync {
 
     /// Whether an outdated and an updated pod stay side by side until the updated one is available.
     pub fn keeps_a_pair(&self, fleet: &Fleet<'_>, node: NodeIx) -> bool {
-        let side = |of_goal| self.survivors(fleet, node).any(|(_, pod)| pod.of_goal == of_goal);
-        side(true) && side(false)
+        let mut survivors = self.survivors(fleet, node);
+        survivors.clone().any(|(_, pod)| pod.of_goal) && survivors.any(|(_, pod)| !pod.of_goal)
     }
 
-    /// The back-off of a node whose failed pods are held back.
-    pub fn held(&self, node: NodeIx) -> Option<&Held> {
-        let found = self.held.binary_search_by_key(&node, |held| held.node).ok()?;
-        self.held.get(found)
+    /// The back-off of a node whose failed pods wait for it.
+    pub fn back_off(&self, node: NodeIx) -> Option<&BackedOff> {
+        let found = self.backed_off.binary_search_by_key(&node, |backed_off| backed_off.node).ok()?;
+        self.backed_off.get(found)
     }
 
     /// The updated pod that goes only because this outdated one of its node is kept instead.
     pub fn given_up_for(&self, outdated: FleetIx) -> Option<FleetIx> {
-        let found = self.kept_instead.binary_search_by_key(&outdated, |pair| pair.outdated).ok()?;
-        self.kept_instead.get(found).map(|pair| pair.updated)
+        let found = self.given_up.binary_search_by_key(&outdated, |pair| pair.outdated).ok()?;
+        self.given_up.get(found).map(|pair| pair.updated)
     }
 
     /// The outdated pods for which an updated one goes.
     pub fn kept_outdated(&self) -> impl Iterator<Item = FleetIx> {
-        self.kept_instead.iter().map(|pair| pair.outdated)
+        self.given_up.iter().map(|pair| pair.outdated)
     }
 
-    /// Whether the node has an available pod that goes by a withdrawn toleration, but last.
+    /// Whether the node has an available pod that goes by a withdrawn toleration once enough target nodes have one
+    /// `[surge-leaves-last]`: see [`Figure::LeavesLast`](crate::node::figures::Figure::LeavesLast).
     pub fn leaves_last(&self, node: NodeIx) -> bool {
         self.leaving_last.binary_search(&node).is_ok()
     }
 
     /// The nodes that [leave last](Self::leaves_last) and go in this plan.
     pub fn gone_last(&self, fleet: &Fleet<'_>) -> impl Iterator<Item = NodeIx> {
-        let goes = |node: &NodeIx| self.leaving(fleet, *node).next().is_none();
-        self.leaving_last.iter().copied().filter(goes)
+        self.leaving_last.iter().copied().filter(|node| self.leaving(fleet, *node).next().is_none())
     }
 
     fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
@@ -197,7 +192,7 @@ impl NodeSync {
         self.deletes.push(deletion);
     }
 
-    /// Succeeded pods go; failed ones too, unless they are updated and the node's back-off holds them. All failed
+    /// Succeeded pods go; failed ones too, unless they are updated and wait for the node's back-off. All failed
     /// pods of a node go together and count as one failure `[failed-pods-together]`. On a node that leaves they stay: no other
     /// pod could come.
     fn delete_finished(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
@@ -206,48 +201,51 @@ impl NodeSync {
         }
         for (index, pod) in fleet.pods_of(node) {
             match pod.stage {
+                // Upstream has no back-off for these either: a daemon that ends without an error is created again at once.
                 PodStage::Succeeded => self.delete(index, DeleteReason::SucceededPod),
-                PodStage::Failed if pod.of_goal => self.delete_or_hold(fleet, node, index),
+                PodStage::Failed if pod.of_goal => self.delete_or_back_off(fleet, node, index),
+                // The back-off slows down a version that fails. This pod's successor has another version.
                 PodStage::Failed => self.delete(index, DeleteReason::FailedPod),
                 PodStage::Live | PodStage::Terminating | PodStage::Gone => {}
             }
         }
     }
 
-    fn delete_or_hold(&mut self, fleet: &Fleet<'_>, node: NodeIx, pod: FleetIx) {
+    fn delete_or_back_off(&mut self, fleet: &Fleet<'_>, node: NodeIx, pod: FleetIx) {
         let snapshot = fleet.snapshot;
         let (name, generation) = (fleet.node_view(node).name, snapshot.spec.failure_generation());
         let failures = snapshot.memory.as_ref().map(|m| m.failures(name, generation, snapshot.now));
         let count = failures.as_ref().map_or(0, |failures| failures.count);
-        match failures.and_then(|failures| failures.held_until) {
-            Some(until) => self.hold(Held { node, until, count }),
+        match failures.and_then(|failures| failures.backed_off_until) {
+            Some(until) => self.back_off_node(BackedOff { node, until, failures: count }),
             None => {
+                // The memory is that of before this plan, so that all failed pods of a node get the same count: one failure.
                 let deletion = Deletion::new(pod, DeleteReason::FailedPod);
                 self.push(Deletion { failures: count.saturating_add(1), ..deletion });
             }
         }
     }
 
-    fn hold(&mut self, held: Held) {
-        if self.held.last().is_none_or(|last| last.node != held.node) {
-            self.held.push(held);
+    fn back_off_node(&mut self, backed_off: BackedOff) {
+        // All failed pods of a node wait for the same instant.
+        if self.backed_off.last().is_none_or(|last| last.node != backed_off.node) {
+            self.backed_off.push(backed_off);
         }
     }
 
     /// Without surge one live pod stays; with surge one of each side.
     fn delete_excess(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        let live = fleet.pods_of(node).filter(|(index, pod)| pod.is_live() && !self.deletes_pod(*index));
+        let live = self.survivors(fleet, node);
+        // Before the comparison of pods, which reads their objects.
         if live.clone().nth(1).is_none() {
             return;
         }
-        let best = |updated: bool| {
-            let side = live.clone().filter(move |(_, pod)| pod.of_goal == updated);
-            side.min_by(|(_, a), (_, b)| fleet.by_worth(a, b))
-        };
-        let (updated, outdated) = (best(true), best(false));
-        match fleet.snapshot.spec.strategy {
-            Strategy::Surge { .. } => self.keep_one_a_side(fleet, node, updated, outdated),
-            Strategy::OnDelete | Strategy::Replace(_) => self.keep_the_best(fleet, node, updated, outdated),
+        let updated = best(fleet, live.clone().filter(|(_, pod)| pod.of_goal));
+        let outdated = best(fleet, live.filter(|(_, pod)| !pod.of_goal));
+        if fleet.is_surge() {
+            self.keep_one_a_side(fleet, node, updated, outdated);
+        } else {
+            self.keep_the_best(fleet, node, updated, outdated);
         }
     }
 
@@ -260,8 +258,9 @@ impl NodeSync {
         outdated: Option<(FleetIx, &FleetPod)>,
     ) {
         let kept = match (updated, outdated) {
+            // For now the updated one goes as excess: `Update::spared` takes it back if the update deletes the outdated one.
             (Some((updated, u)), Some((outdated, o))) if fleet.by_worth(o, u).is_lt() => {
-                self.kept_instead.push(KeptInstead { outdated, updated });
+                self.given_up.push(GivenUp { outdated, updated });
                 Some(outdated)
             }
             (Some((kept, _)), _) | (None, Some((kept, _))) => Some(kept),
@@ -282,20 +281,15 @@ impl NodeSync {
         let kept = [updated, outdated].map(|side| side.map(|(index, _)| index));
         self.keep_only(fleet, node, kept);
         if let (Some((_, successor)), Some((index, old))) = (updated, outdated) {
-            #[cfg(daemonset_mutants)]
-            if is_active(Mutant::SurgeWithoutWaiting) {
-                return self.delete(index, DeleteReason::SuccessorAvailable);
-            }
-            if !old.is_ready() {
-                self.delete(index, DeleteReason::NotReadyBesideSuccessor);
-            } else if successor.is_available() {
-                self.delete(index, DeleteReason::SuccessorAvailable);
+            if let Some(reason) = planted::end_of_pair(end_of_pair(old, successor)) {
+                self.delete(index, reason);
             }
         }
     }
 
     fn keep_only(&mut self, fleet: &Fleet<'_>, node: NodeIx, kept: [Option<FleetIx>; 2]) {
         for (index, pod) in fleet.pods_of(node) {
+            // A pod that goes already keeps its reason.
             if pod.is_live() && !self.deletes_pod(index) && !kept.contains(&Some(index)) {
                 self.delete(index, DeleteReason::ExcessPod);
             }
@@ -306,7 +300,7 @@ impl NodeSync {
     /// `[surge-leaves-last]`.
     fn delete_withdrawn(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         for (index, pod) in withdrawn(fleet, node) {
-            let goes_last = is_surge(fleet) && pod.is_available();
+            let goes_last = fleet.is_surge() && pod.is_available();
             if !goes_last {
                 self.delete(index, DeleteReason::TolerationWithdrawn);
             }
@@ -319,7 +313,8 @@ impl NodeSync {
         fleet: &'f Fleet<'_>,
         node: NodeIx,
     ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
-        let stays = |index| is_surge(fleet) && !self.deletes_pod(index);
+        // Without surge they go as all others do: no node leaves last.
+        let stays = |index| fleet.is_surge() && !self.deletes_pod(index);
         withdrawn(fleet, node).filter(move |(index, pod)| pod.is_available() && stays(*index))
     }
 
@@ -330,47 +325,69 @@ impl NodeSync {
     }
 
     /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
-    /// it has no live one. In both cases a failed pod that is held back, a create in flight, and a lifecycle state that the
+    /// it has no live one. In both cases a back-off, a create in flight, and a lifecycle state that the
     /// policy respects prevent it: a kubelet that shuts down rejects each pod, and would get one after the other
     /// (kubernetes#122912).
     fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
-        let free = match fleet.snapshot.spec.strategy {
-            Strategy::Surge { .. } => pods.all(|(_, pod)| !pod.is_live()),
-            Strategy::OnDelete | Strategy::Replace(_) => pods.next().is_none(),
-        };
-        let may_get_a_pod = self.held(node).is_none() && fleet.lifecycle(node).is_none();
-        if free && may_get_a_pod && fleet.in_flight(node).is_none() {
+        // The deletes of this plan free no place yet: their pods are there until a later snapshot.
+        let is_free =
+            if fleet.is_surge() { pods.all(|(_, pod)| !pod.is_live()) } else { pods.next().is_none() };
+        let may_get_a_pod = self.back_off(node).is_none() && fleet.lifecycle(node).is_none();
+        if is_free && may_get_a_pod && fleet.in_flight(node).is_none() {
             self.creates.push(node);
         }
     }
 
     fn delete_all(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         for (index, pod) in fleet.pods_of(node) {
-            match pod.stage {
-                PodStage::Live | PodStage::Failed | PodStage::Succeeded => {
-                    self.delete(index, DeleteReason::NodeExcluded);
-                }
-                PodStage::Terminating | PodStage::Gone => {}
+            if pod.stage.can_be_deleted() {
+                self.delete(index, DeleteReason::NodeExcluded);
             }
         }
     }
 
     /// Pods that were never bound and wait for a node that is gone `[lost-terminating]`; bound ones are the pod
     /// garbage collector's.
-    fn delete_lost(&mut self, fleet: &Fleet<'_>) {
+    fn delete_strays(&mut self, fleet: &Fleet<'_>) {
         for (index, pod) in fleet.strays() {
-            let unbound = !fleet.view(pod).bound;
-            match pod.stage {
-                PodStage::Live | PodStage::Failed | PodStage::Succeeded if unbound => {
-                    self.delete(index, DeleteReason::NodeGone);
-                }
-                PodStage::Live
-                | PodStage::Failed
-                | PodStage::Succeeded
-                | PodStage::Terminating
-                | PodStage::Gone => {}
+            if !fleet.view(pod).bound && pod.stage.can_be_deleted() {
+                self.delete(index, DeleteReason::NodeGone);
             }
         }
+    }
+}
+
+/// The best pod of one side of a node.
+fn best<'f>(
+    fleet: &Fleet<'_>,
+    side: impl Iterator<Item = (FleetIx, &'f FleetPod)>,
+) -> Option<(FleetIx, &'f FleetPod)> {
+    side.min_by(|(_, a), (_, b)| fleet.by_worth(a, b))
+}
+
+/// Why the outdated pod of a pair goes, once it is of no use: it is not Ready itself, or its successor is available.
+fn end_of_pair(old: &FleetPod, successor: &FleetPod) -> Option<DeleteReason> {
+    if !old.is_ready() {
+        Some(DeleteReason::NotReadyBesideSuccessor)
+    } else if successor.is_available() {
+        Some(DeleteReason::SuccessorAvailable)
+    } else {
+        None
+    }
+}
+
+/// The deliberate errors of this file: an ordinary build makes none, and gives each answer back as it is.
+mod planted {
+    use crate::action::DeleteReason;
+    #[cfg(daemonset_mutants)]
+    use crate::objects::mutants::{Mutant, is_active};
+
+    pub(super) fn end_of_pair(right: Option<DeleteReason>) -> Option<DeleteReason> {
+        #[cfg(daemonset_mutants)]
+        if is_active(Mutant::SurgeWithoutWaiting) {
+            return Some(DeleteReason::SuccessorAvailable);
+        }
+        right
     }
 }

@@ -47,7 +47,7 @@ pub enum UnavailableCause {
     LeftAlone,
     /// The node's condition Ready is not True.
     NodeDown,
-    /// A pod is Ready, but not for minReadySeconds yet.
+    /// A pod is Ready, and has not been so for minReadySeconds yet.
     NotYetAvailable,
     /// A container ends again and again or can't be started, or a pod has failed.
     Crashing,

@@ -54,6 +54,7 @@ pub(crate) fn actions<B: Bodies>(
     decision: &Decision<'_>,
     bodies: &B,
 ) -> Result<Vec<Action>, B::Error> {
+    // All actions are made, and those of another controller left out: a driven update decides as any other.
     let mut actions = all_actions(snapshot, decision, bodies)?;
     let authority = Authority::of(snapshot);
     actions.retain(|action| authority.executes(action));
@@ -68,19 +69,24 @@ fn all_actions<B: Bodies>(
     Ok(match decision {
         Decision::BeingDeleted => Vec::new(),
         Decision::SelectingAll => vec![selecting_all(snapshot)],
+        // Nothing else: without the revision no pod can be told from an outdated one.
         Decision::NameCollision(status) => {
             vec![update_status(snapshot, status.clone(), StatusReason::NameCollision)]
         }
         Decision::Synced(steps) => {
+            // Each action may rely on those before it: only an adopted object is labelled, a new pod carries the hash of a
+            // revision that exists, and a duplicate goes after its pods have got another hash.
             let mut actions = Vec::new();
             claim_actions(snapshot, steps, &mut actions);
             history_actions(snapshot, steps, &mut actions);
             pod_deletes(steps, &mut actions);
             pod_creates(snapshot, steps, bodies, &mut actions)?;
             revision_deletes(snapshot, steps, &mut actions);
+            // Most plans find the status as it should be, and spare the API server a request.
             if steps.status != snapshot.spec.daemon_set.status {
                 actions.push(update_status(snapshot, steps.status.clone(), StatusReason::Changed));
             }
+            // After all changes: a failed action ends the plan, and a lost event does no harm.
             events(snapshot, steps, &mut actions);
             actions.extend(steps.burst.requeue.map(|(at, reason)| Action::Requeue { at, reason }));
             actions
@@ -134,11 +140,13 @@ fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec
         let revision = history::manifest(snapshot, hash, *number);
         actions.push(Action::CreateRevision { revision, reason: RevisionReason::NewTemplate });
     }
+    // A new revision has its labels and its number from the beginning: the actions below change stored ones.
     label_revisions(key, history, actions);
     if let (Some(number), Some(view)) = (history.renumbered, history.current().view) {
         let revision = view.object_ref();
         actions.push(Action::RenumberRevision { revision, number, reason: RevisionReason::CurrentAgain });
     }
+    // After the number: a mark counts only with the number that its revision has.
     mark_revision(snapshot, steps, actions);
     label_pods(snapshot, steps, history, actions);
 }
@@ -146,6 +154,7 @@ fn history_actions(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec
 /// One action a mark: each has a reason of its own.
 fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let current = steps.history.current();
+    // A revision that this plan creates has its first mark in the manifest; the others wait for the next plan.
     let (Some(rollout), Some(view)) = (steps.fleet.goals.rollout(), current.view) else { return };
     if view.controller.is_none() && !Authority::of(snapshot).adopts() {
         // The other controller adopts it first.
@@ -164,21 +173,23 @@ fn label_revisions(key: &str, history: &History<'_>, actions: &mut Vec<Action>) 
         let revision = revision.object_ref();
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::HashMissing });
     }
-    let lost = history.lost_labels.as_ref().filter(|labels| !labels.is_empty());
-    if let (Some(labels), Some(view)) = (lost, history.current().view) {
+    // These make the selector match again, so that the next plan adopts the revision.
+    let missing = history.missing_labels.as_ref().filter(|labels| !labels.is_empty());
+    if let (Some(labels), Some(view)) = (missing, history.current().view) {
         let (revision, labels) = (view.object_ref(), labels.clone());
         actions.push(Action::LabelRevision { revision, labels, reason: LabelReason::LabelsLost });
     }
 }
 
 fn label_pods(snapshot: &Snapshot<'_>, steps: &Steps<'_>, history: &History<'_>, actions: &mut Vec<Action>) {
-    let pod = |(pod, reason): &(PodIx, LabelReason)| (snapshot.pod(*pod), *reason);
-    let mut pods: Vec<_> = steps.fleet.labels.iter().map(pod).collect();
+    let mut pods: Vec<_> =
+        steps.fleet.labels.iter().map(|(pod, reason)| (snapshot.pod(*pod), *reason)).collect();
     pods.sort_unstable_by_key(|(pod, _)| pod.name);
-    actions.extend(pods.into_iter().map(|(pod, reason)| {
+    for (pod, reason) in pods {
+        // For each reason the same label: these pods run the current template, whatever their own one says.
         let labels = Labels::from_iter([(&snapshot.spec.policy.unique_label_key, history.current_hash())]);
-        Action::LabelPod { pod: pod.object_ref(), labels, reason }
-    }));
+        actions.push(Action::LabelPod { pod: pod.object_ref(), labels, reason });
+    }
 }
 
 fn pod_deletes(steps: &Steps<'_>, actions: &mut Vec<Action>) {
@@ -199,41 +210,55 @@ fn pod_creates<B: Bodies>(
     bodies: &B,
     actions: &mut Vec<Action>,
 ) -> Result<(), B::Error> {
+    // Most plans create nothing, and are spared the template's JSON.
     if steps.burst.creates.is_empty() {
         return Ok(());
     }
-    let outside = steps.outside;
-    let pod_template = PodTemplate::new(snapshot, outside, Source::current(snapshot, &steps.history));
+    let rest = steps.rest;
+    let current = PodTemplate::new(snapshot, rest, Source::current(snapshot, &steps.history));
     let goals = &steps.fleet.goals;
-    let of_base = goals.base().map(|base| PodTemplate::new(snapshot, outside, Source::base(base)));
-    for (position, Creation { node, reason }) in steps.burst.creates.iter().enumerate() {
-        let of_base = of_base.as_ref().filter(|_| goals.of(*node).is_base());
-        let pod_template = of_base.unwrap_or(&pod_template);
-        let node = snapshot.node(*node);
+    let base = goals.base().map(|base| PodTemplate::new(snapshot, rest, Source::base(base)));
+    for (position, creation) in steps.burst.creates.iter().enumerate() {
+        // The batches go over both revisions: the position is that among all creates.
+        let batch = Creation::batch(position);
+        let template = match &base {
+            Some(base) if goals.of(creation.node).is_base() => base,
+            Some(_) | None => &current,
+        };
+        let node = snapshot.node(creation.node);
         actions.push(Action::CreatePod {
             node: node.name.into(),
-            batch: Creation::batch(position),
-            reason: *reason,
-            pod: bodies.body(snapshot, node, pod_template.manifest(node.name), &pod_template.source)?,
+            batch,
+            reason: creation.reason,
+            pod: bodies.body(snapshot, node, template.manifest(node.name), &template.source)?,
         });
     }
     Ok(())
 }
 
 fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
-    let duplicates = steps.history.duplicates().into_iter().map(|r| (r, RevisionReason::Duplicate));
+    for duplicate in steps.history.duplicates() {
+        delete_revision(duplicate, RevisionReason::Duplicate, actions);
+    }
     let limit = snapshot.spec.daemon_set.spec.revision_history_limit;
+    // As the snapshot shows it: a revision whose last pod goes in this plan stays until a later one.
     let is_live_history = |revision| steps.fleet.is_live_history(revision);
     let base = steps.fleet.goals.base().map(|base| base.position);
-    let old = steps.history.beyond_limit(limit, is_live_history, base).into_iter();
-    let old = old.map(|r| (r, RevisionReason::HistoryLimit));
-    actions.extend(duplicates.chain(old).filter_map(|(revision, reason)| {
-        Some(Action::DeleteRevision { revision: revision.view?.object_ref(), reason })
-    }));
+    for old in steps.history.beyond_limit(limit, is_live_history, base) {
+        delete_revision(old, RevisionReason::HistoryLimit, actions);
+    }
+}
+
+fn delete_revision(revision: &Revision<'_>, reason: RevisionReason, actions: &mut Vec<Action>) {
+    // Only the current revision may lack an object, and it never goes.
+    if let Some(view) = revision.view {
+        actions.push(Action::DeleteRevision { revision: view.object_ref(), reason });
+    }
 }
 
 /// One event for each pod that the plan deletes because it is finished.
 fn events(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    // Of this plan's deletes alone: a pod that the cap leaves for the next plan has its event then.
     for deletion in &steps.burst.deletes {
         let (event_type, reason, state, verb) = match deletion.reason {
             DeleteReason::FailedPod => (EventType::Warning, EventReason::FailedDaemonPod, "failed", "kill"),

@@ -25,7 +25,7 @@ impl Authority {
         matches!(self, Authority::Whole)
     }
 
-    /// Whether it adopts pods and revisions. Otherwise it touches only what the other controller has adopted.
+    /// Whether it adopts pods and revisions. Otherwise it touches only objects that the other controller has adopted.
     #[inline]
     pub(crate) const fn adopts(self) -> bool {
         matches!(self, Authority::Whole)
@@ -33,9 +33,11 @@ impl Authority {
 
     /// Whether an action of a plan is its own: of the update these are the deletes, the marks and the wake-up.
     pub(crate) const fn executes(self, action: &Action) -> bool {
+        // Each action by name, so that a new one does not compile until it is given to one of the controllers.
         match (self, action) {
             (Authority::Whole, _)
             | (Authority::Update, Action::AnnotateRevision { .. } | Action::Requeue { .. }) => true,
+            // Node sync decides nothing under drive: by this line no slip of it could delete the other controller's pods.
             (Authority::Update, Action::DeletePod { reason, .. }) => reason.is_update(),
             (
                 Authority::Update,

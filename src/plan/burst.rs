@@ -2,11 +2,11 @@
 
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
 use crate::input::placement::Placement;
-use crate::node::candidate::is_leaving;
+use crate::node::candidate::deletes_come_last;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::sync::{Deletion, NodeSync};
 use crate::objects::position::{FleetIx, NodeIx};
-use crate::plan::outside::Outside;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::update::Update;
 use jiff::Timestamp;
 
@@ -39,21 +39,24 @@ impl Creation {
 impl Burst {
     /// Orders and caps, node sync's deletes before the update's. Creates and deletes beyond the cap wait for the next
     /// plan, which is requested at once `[one-burst]`.
-    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update, outside: &Outside<'_>) -> Self {
+    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update, rest: &RestOfCluster<'_>) -> Self {
         let limit = fleet.snapshot.spec.policy.burst as usize;
         let mut creates = ordered_creates(fleet, node_sync, update);
+        // Deletes and creates each have the whole cap, as upstream's two loops have.
         let wanted = update.all_deletes(node_sync).count();
         let capped = wanted > limit || creates.len() > limit;
         let mut deletes = node_sync_deletes(fleet, node_sync, update);
         deletes.truncate(cut(fleet, &deletes, limit));
+        // Only where all of node sync's fit: after a cut there may be room, and it is not the update's.
         if deletes.len() == update.node_sync_deletes(node_sync).count() {
             deletes.extend(update.deletes.iter().take(limit - deletes.len()));
         }
         creates.truncate(limit);
+        // No instant comes before now: nothing else is asked for.
         let requeue = if capped {
             Some((fleet.snapshot.now, RequeueReason::Burst))
         } else {
-            next_change(fleet, node_sync, update).into_iter().chain(outside.next_change).min()
+            next_change(fleet, node_sync, update).into_iter().chain(rest.next_change).min()
         };
         Burst { deletes, creates, requeue }
     }
@@ -63,11 +66,12 @@ impl Burst {
 fn node_sync_deletes(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Vec<Deletion> {
     let mut deletes: Vec<Deletion> = update.node_sync_deletes(node_sync).copied().collect();
     deletes.sort_unstable_by_key(|deletion| {
-        let lost = deletion.reason == DeleteReason::NodeGone;
+        let is_stray = deletion.reason == DeleteReason::NodeGone;
         let pod = fleet.pod(deletion.pod);
         let view = fleet.view(pod);
-        let leaves = fleet.node_of(deletion.pod).is_some_and(|node| is_leaving(fleet, node));
-        (lost, leaves, view.target.filter(|_| !lost), view.name)
+        let comes_last = fleet.node_of(deletion.pod).is_some_and(|node| deletes_come_last(fleet, node));
+        // Strays come last, by the names of the pods alone: nothing else is known of their nodes.
+        (is_stray, comes_last, view.target.filter(|_| !is_stray), view.name)
     });
     deletes
 }
@@ -82,11 +86,13 @@ fn cut(fleet: &Fleet<'_>, deletes: &[Deletion], limit: usize) -> usize {
     let Some(first_dropped) = dropped.first() else { return limit };
     let node_of = |deletion: &Deletion| fleet.target_name(fleet.pod(deletion.pod));
     let node = node_of(first_dropped);
+    // The order by node name puts all deletes of a node side by side. A stray never counts as a failure.
     let mut dropped_of_node = dropped.iter().take_while(|deletion| node_of(deletion) == node);
     if !dropped_of_node.any(Deletion::is_failure) {
         return limit;
     }
     let last_of_others = kept.iter().rposition(|deletion| node_of(deletion) != node);
+    // Without another node before it, a smaller cut would be none at all, in this plan and in each later one.
     last_of_others.map_or(limit, |last| last + 1)
 }
 
@@ -95,6 +101,7 @@ fn ordered_creates(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> 
     let missing = node_sync.creates.iter().map(|node| (*node, CreateReason::MissingPod));
     let surge = update.choice.creates.iter().map(|node| (*node, CreateReason::Surge));
     let mut creates: Vec<_> = missing.chain(surge).map(|(node, reason)| Creation { node, reason }).collect();
+    // One order for both kinds, so that the cap and the batches favour neither.
     creates.sort_unstable_by(|a, b| fleet.snapshot.index.by_name(a.node, b.node));
     creates
 }
@@ -105,10 +112,10 @@ fn next_change(
     node_sync: &NodeSync,
     update: &Update,
 ) -> Option<(Timestamp, RequeueReason)> {
-    let held = node_sync.held.iter().map(|held| held.until).min();
+    let back_off_ends = node_sync.backed_off.iter().map(|backed_off| backed_off.until).min();
     let here = RequeueReason::first([
         (next_available(fleet, node_sync, update), RequeueReason::MinReadySeconds),
-        (held, RequeueReason::BackOff),
+        (back_off_ends, RequeueReason::BackOff),
         (fleet.expects_until, RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
@@ -121,12 +128,13 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
     if fleet.snapshot.spec.min_ready().is_zero() {
         return None;
     }
+    // The update deletes some of the pods that survive node sync, and spares some that do not.
     let mut going: Vec<FleetIx> = update.deletes.iter().map(|deletion| deletion.pod).collect();
     going.sort_unstable();
-    let kept = fleet.nodes.positions().flat_map(|node| waiting_for_availability(fleet, node_sync, node));
-    let kept = kept.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);
+    let waiting = fleet.nodes.positions().flat_map(|node| waiting_for_availability(fleet, node_sync, node));
+    let staying = waiting.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);
     let spared = update.spared.iter().map(|pod| fleet.pod(*pod)).filter(|pod| is_not_yet_available(pod));
-    kept.chain(spared).filter_map(|pod| fleet.available_at(pod)).min()
+    staying.chain(spared).filter_map(|pod| fleet.available_at(pod)).min()
 }
 
 /// When the next Ready pod of a node that stays becomes available, if the update takes none of its pods.

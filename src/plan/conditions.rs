@@ -3,7 +3,7 @@
 //! Kubernetes has the field (kubernetes#55272) and no condition for it. Their meaning follows KEP-2804, and that of a
 //! Deployment's conditions; unlike there, some nodes may be without an available pod.
 
-use crate::plan::progress::{Phase, Progress};
+use crate::plan::progress::{Progress, RolloutPhase};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -78,6 +78,7 @@ struct Condition {
 ///
 /// A message depends on the state alone, never on `now`: otherwise each plan would write the status again.
 pub(crate) fn conditions(progress: &Progress, previous: &[Value], now: Timestamp) -> Vec<Value> {
+    // Each is taken out when it has found its place: what is left in the end is added.
     let mut new = [available(progress), progressing(progress, previous)].map(Some);
     let mut conditions = Vec::with_capacity(previous.len() + new.len());
     for old in previous {
@@ -112,6 +113,7 @@ impl Condition {
             // As the API server writes times: in whole seconds.
             members.insert("lastTransitionTime".to_owned(), Value::from(format!("{now:.0}")));
         }
+        // Members that this crate does not know stay as they are.
         members.insert("message".to_owned(), Value::from(message));
         members.insert("reason".to_owned(), Value::from(reason.as_str()));
         members.insert("status".to_owned(), Value::from(reason.status()));
@@ -144,6 +146,7 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     let Progress { revision, begins, desired, done, outdated, .. } = progress;
     let complete = format!("{revision} is rolled out");
     let stays_complete = !begins && *outdated == 0 && was_complete(previous, &complete);
+    // Before the figures are compared: of no nodes all are done, and nothing has been rolled out.
     if *desired == 0 {
         return Condition { reason: Reason::Complete, message: NO_TARGETS.to_owned() };
     }
@@ -152,8 +155,8 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     }
     let has = if *done == 1 { "has" } else { "have" };
     let mut message = format!("{done} of {desired} nodes {has} an available pod of {revision}");
+    message.push_str(&waiting(progress));
     message.push_str(&held(progress));
-    message.push_str(&not_reached(progress));
     if progress.unavailable > 0 || progress.excused > 0 || progress.causes.taken > 0 {
         message.push_str("; ");
         message.push_str(&lack(progress, ""));
@@ -163,21 +166,24 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     Condition { reason, message }
 }
 
-/// The reason of a rollout that is not complete, and what a person should know of it.
-fn reason(phase: &Phase) -> (Reason, String) {
+/// The reason of a rollout that is not complete, with words for a person.
+fn reason(phase: &RolloutPhase) -> (Reason, String) {
     match phase {
-        Phase::Updating => (Reason::Updating, String::new()),
-        Phase::Baking { wave, until } => (Reason::Baking, format!("; wave {wave} bakes until {until}")),
-        Phase::WaitingForApproval { wave } => {
+        RolloutPhase::Updating => (Reason::Updating, String::new()),
+        RolloutPhase::Baking { wave, until } => {
+            (Reason::Baking, format!("; wave {wave} bakes until {until}"))
+        }
+        RolloutPhase::WaitingForApproval { wave } => {
             (Reason::WaitingForApproval, format!("; wave {wave} waits for approval"))
         }
-        Phase::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
-        Phase::Stopped { reason } => {
+        RolloutPhase::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
+        RolloutPhase::Stopped { reason } => {
+            // A person may have written the mark, with any text: that counts as too many failures.
             let deadline = reason == Reason::ProgressDeadlineExceeded.as_str();
             let typed = if deadline { Reason::ProgressDeadlineExceeded } else { Reason::TooManyFailures };
             (typed, format!("; the new version has failed: {reason}"))
         }
-        Phase::RolledBack { base, reason } => (
+        RolloutPhase::RolledBack { base, reason } => (
             Reason::RolledBack,
             format!("; the new version has failed ({reason}), all nodes go back to {base}"),
         ),
@@ -185,8 +191,8 @@ fn reason(phase: &Phase) -> (Reason, String) {
 }
 
 /// `, 165 are not reached by the rollout`, or nothing.
-fn not_reached(progress: &Progress) -> String {
-    match progress.not_reached {
+fn held(progress: &Progress) -> String {
+    match progress.held {
         0 => String::new(),
         1 => ", 1 is not reached by the rollout".to_owned(),
         nodes => format!(", {nodes} are not reached by the rollout"),
@@ -202,25 +208,27 @@ fn was_complete(previous: &[Value], message: &str) -> bool {
     let is = |member: &str, value: &str| {
         stored.and_then(|old| old.get(member)).and_then(Value::as_str) == Some(value)
     };
+    // A fleet without nodes was complete, too: the first node that joins begins no rollout.
     is("status", Reason::Complete.status())
         && is("reason", Reason::Complete.as_str())
         && (is("message", message) || is("message", NO_TARGETS))
 }
 
 /// `, 165 wait for the budget`, or nothing.
-fn held(progress: &Progress) -> String {
-    let held = progress.held;
-    let verb = if held == 1 { "waits" } else { "wait" };
-    match (held, progress.on_delete) {
+fn waiting(progress: &Progress) -> String {
+    let waiting = progress.waiting;
+    let verb = if waiting == 1 { "waits" } else { "wait" };
+    match (waiting, progress.on_delete) {
         (0, _) => String::new(),
-        (_, false) => format!(", {held} {verb} for the budget"),
-        (_, true) => format!(", {held} {verb} for a person to delete the old pod"),
+        (_, false) => format!(", {waiting} {verb} for the budget"),
+        (_, true) => format!(", {waiting} {verb} for a person to delete the old pod"),
     }
 }
 
 /// `3 of 288 nodes lack an available pod: 2 node down, 1 pulling; 4 more excused`.
 fn lack(progress: &Progress, may: &str) -> String {
     let Progress { desired, unavailable, excused, mut causes, .. } = *progress;
+    // Taken nodes are no target nodes: they are told apart from the causes of these.
     let taken = std::mem::take(&mut causes.taken);
     let verb = if unavailable == 1 { "lacks" } else { "lack" };
     let mut text = format!("{unavailable} of {desired} nodes {verb} an available pod{may}");

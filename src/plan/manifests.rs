@@ -187,6 +187,7 @@ impl<'a> SnapshotBuilder<'a> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_with(self, manifests: &dyn Manifests) -> Result<CustomSnapshot<'a, '_>, InvalidSnapshot> {
+        // Asked for once: hash, revision and manifests of all plans of this snapshot have the same ones.
         let snapshot = self.ingredients(manifests.ingredients()).check()?;
         Ok(CustomSnapshot { snapshot, manifests })
     }
@@ -222,6 +223,7 @@ impl Bodies for Custom<'_> {
     ) -> Result<PodManifest, InvalidManifest> {
         let (revision_hash, ingredients) = (pod.revision_hash(), source.ingredients);
         let mut value = self.0.manifest(&NewPod { node, revision_hash, ingredients, pod: &pod });
+        // The caller's JSON may keep the order of insertion: plans are compared by their text.
         value.sort_all_objects();
         let body = CustomBody { value, pod_spec: self.0.pod_spec() };
         match problem(snapshot, source, &pod, &body) {
@@ -250,12 +252,15 @@ fn problem(
     pod: &PodManifest,
     body: &CustomBody,
 ) -> Option<ManifestProblem> {
+    // Metadata that can't be read has no labels, and so not the hash: the first rule refuses it.
     let metadata = body.value.get("metadata").and_then(|metadata| Metadata::deserialize(metadata).ok());
     let Metadata { namespace, labels, owner_references } = metadata.unwrap_or_default();
     let spec = body.value.pointer(body.pod_spec).unwrap_or(&Value::Null);
+    // Whether the owner's deletion waits for the object is the caller's choice: no decision reads it.
     let owner = OwnerReference { block_owner_deletion: None, ..snapshot.spec.daemon_set.owner_reference() };
     let mut controllers = owner_references.into_iter().filter(|owner| owner.controller == Some(true));
     let controller = controllers.next().map(|found| OwnerReference { block_owner_deletion: None, ..found });
+    // `None` where pods get no generation: then there is nothing to compare.
     let generation = source.generation;
     if labels.get(&snapshot.spec.policy.unique_label_key) != Some(pod.revision_hash()) {
         Some(ManifestProblem::Hash)
@@ -287,14 +292,15 @@ fn names_node(spec: &Value, node: &NodeName) -> bool {
         field.key == "metadata.name" && field.operator == "In" && field.values == [node.as_str()]
     };
     let terms = spec.pointer(TERMS).and_then(|terms| Vec::<NodeSelectorTerm>::deserialize(terms).ok());
-    let all_name_it =
-        || terms.is_some_and(|terms| terms.iter().all(|term| term.match_fields.iter().any(names)));
-    pod.target() == Some(node) && (pod.is_bound() || all_name_it())
+    let all_name_it = terms.is_some_and(|terms| terms.iter().all(|term| term.match_fields.iter().any(names)));
+    // The scheduler never looks at a pod that is bound, nor at its affinity.
+    pod.target() == Some(node) && (pod.is_bound() || all_name_it)
 }
 
 /// Whether a pod spec has these tolerations; it may have others.
 fn tolerates(spec: &Value, wanted: &[Toleration]) -> bool {
     let list = spec.get("tolerations").and_then(|list| Vec::<Toleration>::deserialize(list).ok());
     let list = list.unwrap_or_default();
+    // More of them do no harm: placement has counted on these.
     wanted.iter().all(|toleration| list.contains(toleration))
 }

@@ -6,9 +6,9 @@ pub(crate) mod burst;
 pub(crate) mod conditions;
 pub(crate) mod manifests;
 pub(crate) mod observe;
-pub(crate) mod outside;
 pub(crate) mod pod_template;
 pub(crate) mod progress;
+pub(crate) mod rest_of_cluster;
 pub(crate) mod status;
 pub(crate) mod steps;
 pub(crate) mod taken;
@@ -59,6 +59,7 @@ use steps::{Decision, decide};
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
+    // The template's own manifests are never refused: their error has no value, so that no other arm exists.
     let (Ok(actions), has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot), &FromTemplate));
     if has_bug { Vec::new() } else { actions }
 }

@@ -7,7 +7,7 @@ use crate::input::memory::in_flight::ours;
 use crate::input::memory::node_failures::is_long_ago;
 use crate::kubernetes::hash::Hasher;
 use crate::objects::view::PodView;
-use crate::plan::outside::Outside;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use indexmap::IndexSet;
 use jiff::Timestamp;
 
@@ -24,6 +24,7 @@ impl Memory {
         if !self.is_in_flight(action) {
             return;
         }
+        // The answer of a create has its uid: such an entry is certain, whatever the list shows.
         if let Action::CreatePod { node, .. } = action {
             let shown = self.shown(stored);
             self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
@@ -32,6 +33,7 @@ impl Memory {
             let is_there = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
             if stored.pods.iter().any(is_there) {
                 self.deletes.remove(&pod.uid);
+                // The pod was not deleted, and its node not taken.
                 self.taken.retain(|_, taken| taken.uid != pod.uid);
             }
         }
@@ -44,13 +46,14 @@ impl Memory {
     /// version of the outcome or a later one: a pod that was created and is gone already is shown by that alone. Call it for each snapshot, before or after
     /// planning it: an entry that is never compared with the snapshot which shows it lasts until it expires.
     pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
-        self.observe_beside(snapshot, Outside::none());
+        self.observe_beside(snapshot, RestOfCluster::none());
     }
 
     /// As [`observe`](Self::observe), for a snapshot of some nodes.
     #[doc(hidden)]
-    pub fn observe_beside(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
+    pub fn observe_beside(&mut self, snapshot: &Snapshot<'_>, rest: &RestOfCluster<'_>) {
         let shown = self.shown(snapshot);
+        // Most memories have no delete, and are spared the index of all pods.
         let mut not_terminating: IndexSet<&str, Hasher> = IndexSet::default();
         if !self.deletes.is_empty() {
             let pods = ours(snapshot).filter(|pod| pod.deleted_at.is_none());
@@ -64,6 +67,7 @@ impl Memory {
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
         self.rejections.retain(|_, last| !is_long_ago(last.at, snapshot.now));
-        self.forget_taken(snapshot, outside);
+        // Last: a delete in flight hides its pod there, and one that has expired above no longer does.
+        self.forget_taken(snapshot, rest);
     }
 }

@@ -7,8 +7,8 @@ use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Toleration;
 use crate::objects::pod_manifest::{PodManifest, Shared, Tie};
-use crate::plan::outside;
-use crate::plan::outside::Outside;
+use crate::plan::rest_of_cluster;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::pods::history::History;
 use crate::rollout::base::Base;
 use serde_json::{Map, Value, json};
@@ -67,12 +67,13 @@ pub(crate) struct PodTemplate<'s> {
 impl<'s> PodTemplate<'s> {
     /// The template's metadata and spec with labels, owner, name prefix and tolerations
     /// (v1.36 `util.CreatePodTemplate`, `controller.GetPodFromTemplate`).
-    pub(crate) fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>, source: Source<'s>) -> Self {
-        let kept = outside.pod_template.clone();
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, rest: &'s RestOfCluster<'_>, source: Source<'s>) -> Self {
+        let kept = rest.pod_template.clone();
+        // The earlier template is that of the current revision, which may be another one by now.
         let kept = kept.filter(|shared| !source.is_base && shared.revision_hash == source.hash);
         let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
-            PodNames::Deterministic => Some(DeterministicNames::new(snapshot, outside)),
+            PodNames::Deterministic => Some(DeterministicNames::new(snapshot, rest)),
         };
         let shared = kept.unwrap_or_else(|| Arc::new(shared(snapshot, &source)));
         PodTemplate { source, shared, names }
@@ -93,6 +94,7 @@ fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
     let tie = match snapshot.spec.policy.binding {
         Binding::NodeName => Tie::NodeName,
         Binding::NodeAffinity => {
+            // The term of the node replaces the template's required terms, in each manifest anew. The other parts stay.
             let mut affinity = into_map(spec.remove("affinity"));
             let node_affinity = into_map(affinity.remove("nodeAffinity"));
             Tie::NodeAffinity { affinity, node_affinity }
@@ -131,6 +133,7 @@ fn pod_metadata(
         metadata.remove(field);
     }
     let mut labels = into_map(metadata.remove("labels"));
+    // Over the template's own labels: with another hash the pod would be outdated from the beginning.
     labels.insert(snapshot.spec.policy.unique_label_key.clone(), Value::from(source.hash));
     if let Some(generation) = source.generation {
         labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation));
@@ -158,13 +161,13 @@ fn name_prefix(ds: &str) -> String {
 struct DeterministicNames<'s> {
     prefix: String,
     uid: &'s str,
-    taken: BTreeSet<&'s str>,
+    used: BTreeSet<&'s str>,
     /// The pods that are not in the snapshot.
-    others: Option<&'s dyn outside::PodLookup>,
+    others: Option<&'s dyn rest_of_cluster::PodLookup>,
 }
 
 impl<'s> DeterministicNames<'s> {
-    fn new(snapshot: &'s Snapshot<'_>, outside: &'s Outside<'_>) -> Self {
+    fn new(snapshot: &'s Snapshot<'_>, rest: &'s RestOfCluster<'_>) -> Self {
         /// As the API server cuts a `generateName`: 63 less the hash and its dash.
         const LONGEST_PREFIX: usize = 52;
         let ds = &snapshot.spec.daemon_set.metadata;
@@ -174,8 +177,8 @@ impl<'s> DeterministicNames<'s> {
             // A part of a name after a dot must not begin with the dash before the hash.
             prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
             uid: ds.uid.as_str(),
-            taken: same_namespace.map(|pod| pod.name).collect(),
-            others: outside.pod_names.map(|names| names as &dyn outside::PodLookup),
+            used: same_namespace.map(|pod| pod.name).collect(),
+            others: rest.pod_names.map(|names| names as &dyn rest_of_cluster::PodLookup),
         }
     }
 
@@ -184,9 +187,10 @@ impl<'s> DeterministicNames<'s> {
             let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
             format!("{}-{letters}", self.prefix)
         };
-        let is_taken =
-            |name: &str| self.taken.contains(name) || self.others.is_some_and(|others| others.has_pod(name));
-        (0..).map(attempt).find(|name| !is_taken(name))
+        let is_used =
+            |name: &str| self.used.contains(name) || self.others.is_some_and(|others| others.has_pod(name));
+        // It ends: each attempt gives another name, and few of all names are used.
+        (0..).map(attempt).find(|name| !is_used(name))
     }
 }
 
@@ -199,6 +203,7 @@ fn with_tolerations(template: Option<Value>, added: Vec<Toleration>) -> Vec<Valu
     };
     for toleration in added {
         let added = json!(toleration);
+        // In its place, as upstream: the order of the template's tolerations stays.
         match list.iter_mut().find(|one| is_same_toleration(one, &toleration)) {
             Some(one) => *one = added,
             None => list.push(added),
@@ -208,6 +213,7 @@ fn with_tolerations(template: Option<Value>, added: Vec<Toleration>) -> Vec<Valu
 }
 
 fn is_same_toleration(one: &Value, other: &Toleration) -> bool {
+    // As upstream's `MatchToleration`: tolerationSeconds tells no two tolerations apart.
     let field = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
     field("key") == other.key
         && field("effect") == other.effect

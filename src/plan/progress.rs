@@ -18,7 +18,7 @@ use jiff::Timestamp;
 /// maxUnavailable, so that a person can replace one pod at a time.
 const LIMIT_UNDER_ON_DELETE: u32 = 1;
 
-/// How far the current revision has come; all numbers are of target nodes, but for the taken ones of `causes`.
+/// How far the current revision has come. All numbers are of target nodes, except for the taken ones of `causes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The name of the current revision.
@@ -36,22 +36,22 @@ pub(crate) struct Progress {
     pub done: u32,
     /// With a live outdated pod, in flight included.
     pub outdated: u32,
-    /// Those of `outdated` that this plan leaves as they are because a limit or, under OnDelete, a person decides.
-    pub held: u32,
+    /// Nodes of `outdated` that this plan leaves as they are because a limit or, under OnDelete, a person decides.
+    pub waiting: u32,
     /// A person decides.
     pub on_delete: bool,
     /// Target nodes that the rollout has not reached.
-    pub not_reached: u32,
+    pub held: u32,
     /// The state of the rollout, if the policy steers it.
-    pub phase: Phase,
+    pub phase: RolloutPhase,
 }
 
 /// The state of a rollout, as far as the conditions tell it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum RolloutPhase {
     /// It goes on, or no rollout is steered.
     Updating,
-    /// The pods of the last open wave are Ready, but not for long enough.
+    /// The pods of the last open wave are Ready, and not yet for long enough.
     Baking {
         wave: usize,
         until: Timestamp,
@@ -91,10 +91,11 @@ impl Progress {
             causes: sums.causes,
             done: sums.get(Figure::Done),
             outdated: sums.get(Figure::Outdated),
-            held: sums.get(Figure::Waits) - choice.waiting,
+            // The chosen ones count among all that wait: the sum is never the smaller one.
+            waiting: sums.get(Figure::Waits) - choice.waiting,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
-            not_reached: sums.get(Figure::NotReached),
-            phase: fleet.goals.rollout().map_or(Phase::Updating, phase),
+            held: sums.get(Figure::Held),
+            phase: fleet.goals.rollout().map_or(RolloutPhase::Updating, phase),
         };
         debug_assert_eq!(
             progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.taken,
@@ -105,26 +106,30 @@ impl Progress {
     }
 }
 
-fn phase(rollout: &Rollout<'_>) -> Phase {
+fn phase(rollout: &Rollout<'_>) -> RolloutPhase {
     let decision = &rollout.known.decision;
     let waves = &decision.waves;
     let last = waves.last_open.and_then(|last| Some((last, waves.list.get(last)?)));
     let next = waves.last_open.map_or(0, |last| last + 1);
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
     match &decision.stage {
-        Stage::Paused => Phase::Paused,
-        Stage::Stopped(reason) => Phase::Stopped { reason: reason.clone() },
+        Stage::Paused => RolloutPhase::Paused,
+        Stage::Stopped(reason) => RolloutPhase::Stopped { reason: reason.clone() },
         Stage::RolledBack(reason) => {
+            // A rollout without base is stopped instead, so that there is one here.
             let base = rollout.base.as_ref().map(|base| base.view.name.to_owned());
-            Phase::RolledBack { base: base.unwrap_or_default(), reason: reason.clone() }
+            RolloutPhase::RolledBack { base: base.unwrap_or_default(), reason: reason.clone() }
         }
-        Stage::Over => Phase::Updating,
+        Stage::Over => RolloutPhase::Updating,
+        // Approval is asked for only once the last wave is done: before that the answer changes nothing.
         Stage::GoingOn => match last {
-            Some((wave, WaveState { done: Done::At(until), .. })) => Phase::Baking { wave, until: *until },
-            Some((_, WaveState { done: Done::Yes, .. })) | None if waits_for_approval => {
-                Phase::WaitingForApproval { wave: next }
+            Some((wave, WaveState { done: Done::At(until), .. })) => {
+                RolloutPhase::Baking { wave, until: *until }
             }
-            Some(_) | None => Phase::Updating,
+            Some((_, WaveState { done: Done::Yes, .. })) | None if waits_for_approval => {
+                RolloutPhase::WaitingForApproval { wave: next }
+            }
+            Some(_) | None => RolloutPhase::Updating,
         },
     }
 }

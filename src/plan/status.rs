@@ -1,6 +1,6 @@
 //! The status of the DaemonSet: its counters, beside the conditions.
 //!
-//! v1.36 `daemon_controller.go updateDaemonSetStatus`, but with all pods of a node instead of the oldest one
+//! v1.36 `daemon_controller.go updateDaemonSetStatus`, here with all pods of a node instead of the oldest one
 //! `[any-pod-counts]` (kubernetes#122527).
 
 use crate::model::{DaemonSet, DaemonSetStatus};
@@ -20,6 +20,7 @@ pub(crate) fn status(daemon_set: &DaemonSet, sums: &Sums, conditions: Vec<Value>
         current_number_scheduled: count(Figure::Scheduled),
         number_ready: count(Figure::Ready),
         number_available: available,
+        // Never negative: only target nodes count as available.
         number_unavailable: desired - available,
         updated_number_scheduled: count(Figure::Updated),
         number_misscheduled: count(Figure::Misscheduled),

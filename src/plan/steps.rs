@@ -13,8 +13,8 @@ use crate::node::sync::{NodeSync, node_sync};
 use crate::objects::position::NodeIx;
 use crate::plan::burst::Burst;
 use crate::plan::conditions::conditions;
-use crate::plan::outside::Outside;
 use crate::plan::progress::Progress;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::status::status;
 use crate::plan::update::Update;
 use crate::pods::claim::{Claim, claim};
@@ -38,8 +38,8 @@ pub enum Decision<'s> {
 /// The values of all steps, in the order of the steps.
 #[derive(Debug)]
 pub struct Steps<'s> {
-    /// The nodes that the fleet lacks.
-    pub outside: &'s Outside<'s>,
+    /// Of the nodes that the fleet lacks.
+    pub rest: &'s RestOfCluster<'s>,
     pub claim: Claim,
     pub history: History<'s>,
     pub fleet: Fleet<'s>,
@@ -66,12 +66,12 @@ impl Steps<'_> {
 
 /// The decision on every node of the cluster.
 pub fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
-    decide_beside(snapshot, Outside::none())
+    decide_beside(snapshot, RestOfCluster::none())
 }
 
-/// The decision on every node of the cluster, with what a kept state knows of it.
-pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Decision<'s> {
-    let Head { claim, history, fleet } = match Head::new(snapshot, outside) {
+/// The decision on every node of the cluster, with facts that the caller keeps: the rollout, and the names of pods.
+pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>) -> Decision<'s> {
+    let Head { claim, history, fleet } = match Head::new(snapshot, rest) {
         Ok(head) => head,
         Err(decision) => return *decision,
     };
@@ -80,26 +80,27 @@ pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -
     let Spec { strategy, policy, .. } = &*snapshot.spec;
     let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts);
     let choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
-    carry_out(Head { claim, history, fleet }, outside, node_sync, (counts, choice))
+    carry_out(Head { claim, history, fleet }, rest, node_sync, (counts, choice))
 }
 
 /// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
 pub fn decide_chosen<'s>(
     snapshot: &'s Snapshot<'s>,
-    outside: &'s Outside<'s>,
+    rest: &'s RestOfCluster<'s>,
     counts: Counts,
     choice: Choice<NodeIx>,
 ) -> Decision<'s> {
-    let head = match Head::new(snapshot, outside) {
+    let head = match Head::new(snapshot, rest) {
         Ok(head) => head,
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&head.fleet);
+    // Kept counts are made when something about a node changes: here they must still be true.
     debug_assert!(
         counts.nodes.iter().eq(counted(&head.fleet, &node_sync).nodes.iter()),
         "the counts are those of these nodes"
     );
-    carry_out(head, outside, node_sync, (counts, choice))
+    carry_out(head, rest, node_sync, (counts, choice))
 }
 
 /// The first steps: they look at each node by itself, except for the goals of a rollout.
@@ -112,35 +113,40 @@ struct Head<'s> {
 
 impl<'s> Head<'s> {
     /// The fleet on the way to its goals; the decision where it ends early.
-    fn new(snapshot: &'s Snapshot<'s>, outside: &'s Outside<'s>) -> Result<Self, Box<Decision<'s>>> {
+    fn new(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>) -> Result<Self, Box<Decision<'s>>> {
         if let Some(decision) = ends_at_once(&snapshot.spec) {
             return Err(Box::new(decision));
         }
+        // The history is of owned revisions, and a pod is classified by the history.
         let claim = claim(snapshot);
         let Ok(history) = History::new(snapshot, &claim.revisions) else {
             return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
         };
-        let fleet = Fleet::build(snapshot, &claim, &history, &outside.hashes);
-        let goals = Goals::new(&fleet, &history, outside.rollout.as_ref());
+        let fleet = Fleet::build(snapshot, &claim, &history, &rest.hashes);
+        // The goals depend on where the current revision runs, so that the fleet is built for that one first.
+        let goals = Goals::new(&fleet, &history, rest.rollout.as_ref());
         Ok(Head { fleet: fleet.towards(goals), claim, history })
     }
 }
 
-/// The last steps: they carry out what has been chosen.
+/// The last steps: they carry out the choice.
 fn carry_out<'s>(
     head: Head<'s>,
-    outside: &'s Outside<'s>,
+    rest: &'s RestOfCluster<'s>,
     mut node_sync: NodeSync,
     (counts, choice): (Counts, Choice<NodeIx>),
 ) -> Decision<'s> {
     let Head { claim, history, fleet } = head;
     let snapshot = fleet.snapshot;
+    // The counts stay true: these nodes are no targets, and a taken one counts as if its pod were gone already.
     for node in &choice.leaving {
         node_sync.delete_leaving(&fleet, *node);
     }
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
-    let update = Update::new(&fleet, &node_sync, choice, outside);
-    let burst = Burst::new(&fleet, &node_sync, &update, outside);
+    let update = Update::new(&fleet, &node_sync, choice, rest);
+    // The cap is over the deletes above as well.
+    let burst = Burst::new(&fleet, &node_sync, &update, rest);
+    // Others may write conditions where this controller does not.
     let conditions = if snapshot.spec.policy.conditions {
         let progress = Progress::new(&fleet, &history, &counts.sums, &budget, &update.choice);
         conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
@@ -150,12 +156,13 @@ fn carry_out<'s>(
     let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
     let by_name = OnceCell::new();
     let steps =
-        Steps { outside, claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
+        Steps { rest, claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
     Decision::Synced(Box::new(steps))
 }
 
 /// The decision on a DaemonSet for which nothing is done, whatever its nodes and pods are.
 pub fn ends_at_once<'s>(spec: &Spec<'_>) -> Option<Decision<'s>> {
+    // Before the deletion, as upstream: the warning is due for a DaemonSet that is being deleted, too.
     if spec.selector.is_empty() {
         return Some(Decision::SelectingAll);
     }
@@ -165,9 +172,9 @@ pub fn ends_at_once<'s>(spec: &Spec<'_>) -> Option<Decision<'s>> {
 /// The fleet with the goals of its nodes; `None` where a plan ends early.
 pub(crate) fn fleet_towards_goal<'s>(
     snapshot: &'s Snapshot<'s>,
-    outside: &'s Outside<'s>,
+    rest: &'s RestOfCluster<'s>,
 ) -> Option<Fleet<'s>> {
-    Head::new(snapshot, outside).ok().map(|head| head.fleet)
+    Head::new(snapshot, rest).ok().map(|head| head.fleet)
 }
 
 /// The same status with a collision count that gives the next revision another hash.

@@ -8,7 +8,7 @@ use crate::input::memory::Memory;
 use crate::input::placement::Placement;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::objects::position::NodeIx;
-use crate::plan::outside::Outside;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::fleet_towards_goal;
 use crate::pods::claim::claim_revisions;
 use crate::pods::classify::Classifier;
@@ -17,7 +17,7 @@ use jiff::SignedDuration;
 use std::collections::BTreeSet;
 
 /// The taken nodes as a snapshot shows them.
-struct Present {
+struct TakenNodes {
     /// A Ready pod of the node's goal is there.
     back: BTreeSet<NodeIx>,
     /// They should run a pod, and are Ready themselves.
@@ -27,32 +27,35 @@ struct Present {
 impl Memory {
     /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
     /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
-    pub(crate) fn forget_taken(&mut self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) {
+    pub(crate) fn forget_taken(&mut self, snapshot: &Snapshot<'_>, rest: &RestOfCluster<'_>) {
         if self.taken.is_empty() {
             return;
         }
-        let Present { back, ready_targets } = self.present(snapshot, outside);
+        // Found before an entry goes: whether a pod is back depends on the uids of all entries.
+        let TakenNodes { back, ready_targets } = self.taken_as_shown(snapshot, rest);
         let expiry = SignedDuration::from_secs(snapshot.spec.policy.taken_expiry_seconds.into());
         self.taken.retain(|node, taken| {
             let Some(node) = snapshot.index.node(node.as_str()) else { return false };
+            // A clock that has gone back makes an entry old as well: it must not count for ever.
             let expired = snapshot.now.duration_since(taken.at).abs() >= expiry;
             !(back.contains(&node) || expired && ready_targets.contains(&node))
         });
     }
 
-    /// The taken nodes that are back; none of a steered rollout while a plan ends early.
-    fn present(&self, snapshot: &Snapshot<'_>, outside: &Outside<'_>) -> Present {
+    /// The taken nodes as the snapshot shows them. Under a rollout policy none is back while a plan ends early.
+    fn taken_as_shown(&self, snapshot: &Snapshot<'_>, rest: &RestOfCluster<'_>) -> TakenNodes {
         let steered = snapshot.spec.policy.rollout.is_some();
-        let fleet = steered.then(|| fleet_towards_goal(snapshot, outside)).flatten();
-        let names = self.taken.keys().filter_map(|node| snapshot.index.node(node.as_str()));
+        // To find the goals takes most of a decision. Without a rollout each goal is the current revision, and labels suffice.
+        let fleet = steered.then(|| fleet_towards_goal(snapshot, rest)).flatten();
         let is_ready_target = |node: &NodeIx| match &fleet {
             Some(fleet) => fleet.is_ready_target(*node),
             None => snapshot.placement(*node) == Placement::Run && snapshot.node(*node).ready != Some(false),
         };
-        Present {
-            ready_targets: names.filter(is_ready_target).collect(),
+        TakenNodes {
+            ready_targets: self.taken_nodes(snapshot).filter(is_ready_target).collect(),
             back: match &fleet {
                 Some(fleet) => self.nodes_with_a_ready_pod_of_their_goal(fleet),
+                // Without goals nothing shows that a node is back: its entry waits for the next snapshot.
                 None if steered => BTreeSet::new(),
                 None => self.nodes_with_a_ready_updated_pod(snapshot),
             },
@@ -66,8 +69,13 @@ impl Memory {
             let uid = fleet.view(pod).uid;
             pod.of_goal && pod.is_ready() && !taken.contains(uid) && !self.deletes.contains_key(uid)
         };
-        let nodes = self.taken.keys().filter_map(|node| fleet.snapshot.index.node(node.as_str()));
+        let nodes = self.taken_nodes(fleet.snapshot);
         nodes.filter(|node| fleet.pods_of(*node).any(|(_, pod)| is_back(pod))).collect()
+    }
+
+    /// The taken nodes that are in the snapshot.
+    fn taken_nodes(&self, snapshot: &Snapshot<'_>) -> impl Iterator<Item = NodeIx> {
+        self.taken.keys().filter_map(|node| snapshot.index.node(node.as_str()))
     }
 
     /// The pods whose deletion took a node.
@@ -82,13 +90,16 @@ impl Memory {
         let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
         let classifier = Classifier::new(snapshot, &history);
         let taken = self.taken_uids();
-        let is_deleted = |uid: &str| taken.contains(uid) || self.deletes.contains_key(uid);
-        let ready = snapshot.pods_with_facts().filter(|(_, pod, facts)| {
-            let is_live =
-                pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished() && !is_deleted(pod.uid);
-            let is_ours = || facts.verdict(pod).is_ours();
-            is_live && is_ours() && classifier.class(facts).evidence.is_updated()
-        });
-        ready.filter_map(|(_, _, facts)| facts.node).collect()
+        let mut nodes = BTreeSet::new();
+        for (_, pod, facts) in snapshot.pods_with_facts() {
+            // The cheap tests first: this goes over all pods of the namespace.
+            let is_ready = pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished();
+            let is_deleted = || taken.contains(pod.uid) || self.deletes.contains_key(pod.uid);
+            let is_updated = || classifier.class(facts).evidence.is_updated();
+            if is_ready && !is_deleted() && facts.verdict(pod).is_ours() && is_updated() {
+                nodes.extend(facts.node);
+            }
+        }
+        nodes
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::choose::Choice;
 use crate::choose::limits::place_free_at;
-use crate::input::strategy::Strategy;
-use crate::node::candidate::{Group, urgent};
+use crate::node::candidate::{Group, eligible};
 use crate::node::fleet::Fleet;
 use crate::node::sync::{Deletion, NodeSync};
 use crate::objects::position::{FleetIx, NodeIx};
-use crate::plan::outside::Outside;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use jiff::Timestamp;
 
 /// The creates and deletes of the update strategy.
@@ -18,7 +17,7 @@ pub struct Update {
     pub choice: Choice<NodeIx>,
     /// The most urgent first; under surge by node name.
     pub deletes: Vec<Deletion>,
-    /// Updated pods that node sync marked as excess but that must survive, because the update deletes the outdated pod
+    /// Updated pods that node sync deletes as excess and that must survive, because the update deletes the outdated pod
     /// beside them; sorted. Without this, switching from surge to rolling update would delete both pods of a node.
     pub spared: Vec<FleetIx>,
     /// When a terminating pod that holds a place in maxSurge is overdue, while others wait for that place.
@@ -31,21 +30,24 @@ impl Update {
         fleet: &Fleet<'_>,
         node_sync: &NodeSync,
         choice: Choice<NodeIx>,
-        outside: &Outside<'_>,
+        rest: &RestOfCluster<'_>,
     ) -> Self {
         let delete = |(group, node): &(Group, NodeIx)| {
-            let (pod, _) = urgent(fleet, node_sync, *node)?;
+            // The choice knows nodes only. Its candidates were eligible for the same fleet, so that the pod is found again.
+            let (pod, _) = eligible(fleet, node_sync, *node)?;
             Some(Deletion::new(pod, group.reason()))
         };
         let mut deletes: Vec<Deletion> = choice.deletes.iter().filter_map(delete).collect();
-        if let Strategy::Surge { .. } = fleet.snapshot.spec.strategy {
+        // The choice is in two groups, pending pods first. Under surge both need no room, and have one order.
+        if fleet.is_surge() {
             deletes.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
         }
         let mut spared: Vec<FleetIx> =
             deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
         spared.sort_unstable();
+        // To ask walks over all target nodes: only a candidate that waits for a place makes that worth while.
         let place_free_at = if choice.lacks_places {
-            place_free_at(fleet, node_sync).into_iter().chain(outside.place_free_at).min()
+            place_free_at(fleet, node_sync).into_iter().chain(rest.place_free_at).min()
         } else {
             None
         };

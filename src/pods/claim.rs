@@ -22,10 +22,10 @@ pub struct ClaimedPods {
     pub released: Vec<PodIx>,
 }
 
-/// Revisions.
+/// The revisions that belong to the DaemonSet, and those that change their owner.
 #[derive(Debug, Default)]
 pub struct ClaimedRevisions {
-    /// Includes the adopted ones, but not the released ones.
+    /// Includes the adopted ones. The released ones are not among them.
     pub owned: Vec<RevisionIx>,
     pub adopted: Vec<RevisionIx>,
     pub released: Vec<RevisionIx>,
@@ -37,6 +37,7 @@ pub fn claim(snapshot: &Snapshot<'_>) -> Claim {
     let mut pods = ClaimedPods::default();
     for (position, pod, facts) in snapshot.pods_with_facts() {
         let verdict = facts.verdict(pod);
+        // Owned pods are counted, not listed: most often they are all pods of a large fleet.
         pods.owned += usize::from(verdict.is_ours());
         match verdict {
             ClaimVerdict::Adopt => pods.adopted.push(position),
@@ -53,6 +54,7 @@ pub fn claim_revisions(snapshot: &Snapshot<'_>) -> ClaimedRevisions {
     for (position, facts) in snapshot.revision_facts.enumerated() {
         match facts.claim {
             ClaimVerdict::Owned => revisions.owned.push(position),
+            // It counts in this same plan: otherwise a DaemonSet that was orphaned would get a second current revision.
             ClaimVerdict::Adopt => {
                 revisions.adopted.push(position);
                 revisions.owned.push(position);

@@ -35,7 +35,7 @@ impl Evidence {
     }
 }
 
-/// The class of one pod.
+/// The classification of one pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
     pub evidence: Evidence,
@@ -52,51 +52,55 @@ pub(crate) struct Class {
 pub(crate) struct Classifier {
     policy: ClassificationPolicy,
     /// The meaning of each hash label; most pods share a few.
-    meanings: IndexVec<HashIx, Meaning>,
+    meanings: IndexVec<HashIx, HashMeaning>,
 }
 
 /// The meaning of a hash label.
 #[derive(Debug, Clone, Copy)]
-pub struct Meaning {
+pub struct HashMeaning {
     pub evidence: Evidence,
     pub revision: Option<HistoryIx>,
 }
 
-impl Meaning {
+impl HashMeaning {
     pub fn new(history: &History<'_>, hash: &str) -> Self {
         let revision = history.position(hash);
         let role = revision.map(|position| history.revision(position).role);
         let evidence = match role {
+            // A duplicate has the same template: its pods run the current one, and only their label changes.
             Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
             Some(Role::Old) => Evidence::OldRevision,
             None => Evidence::UnknownRevision,
         };
-        Meaning { evidence, revision }
+        HashMeaning { evidence, revision }
     }
 }
 
-const NO_HASH: Meaning = Meaning { evidence: Evidence::NoHash, revision: None };
+const NO_HASH: HashMeaning = HashMeaning { evidence: Evidence::NoHash, revision: None };
 
-neutral!(Meaning, NO_HASH);
+neutral!(HashMeaning, NO_HASH);
 
 impl Classifier {
     pub(crate) fn new(snapshot: &Snapshot<'_>, history: &History<'_>) -> Self {
         Classifier {
             policy: snapshot.spec.policy.classification,
-            meanings: snapshot.index.hashes().map(|hash| Meaning::new(history, hash)).collect(),
+            meanings: snapshot.index.hashes().map(|hash| HashMeaning::new(history, hash)).collect(),
         }
     }
 
     pub(crate) fn class(&self, pod: &PodFacts) -> Class {
+        // The evidence of the hash is found even where the generation decides: the report tells when the two disagree.
         let meaning = pod.hash.map_or(NO_HASH, |hash| *self.meanings.at(hash));
         let generation_counts = match self.policy {
             ClassificationPolicy::TemplateGenerationFirst => true,
+            // A generation may come again with another template, after the DaemonSet was deleted without its pods.
             ClassificationPolicy::HashFirst => pod.hash.is_none(),
         };
         let by_generation = pod.same_generation && generation_counts;
         Class {
             evidence: if by_generation { Evidence::TemplateGeneration } else { meaning.evidence },
             revision: meaning.revision,
+            // An unknown revision is no contradiction: it may have been the current one until somebody deleted it.
             conflict: pod.same_generation && meaning.evidence == Evidence::OldRevision,
             unlabelled: pod.hash.is_none(),
         }

@@ -5,7 +5,7 @@
 use crate::input::Snapshot;
 use crate::kubernetes::{canonical_json, hash, revision};
 use crate::model::Labels;
-use crate::objects::position::{HistoryIx, IndexVec, neutral};
+use crate::objects::position::{HistoryIx, IndexVec, RevisionIx, neutral};
 use crate::objects::view::RevisionView;
 use crate::pods::claim::ClaimedRevisions;
 use crate::rollout::marks::MarkChange;
@@ -28,7 +28,7 @@ pub struct History<'a> {
     /// The current revision's new number, where it must change.
     pub renumbered: Option<i64>,
     /// The labels that the current revision lacks, where it is no longer the DaemonSet's because it lost them.
-    pub lost_labels: Option<Labels>,
+    pub missing_labels: Option<Labels>,
 }
 
 /// A revision, and its role for the template.
@@ -62,35 +62,28 @@ impl<'a> History<'a> {
     /// When the new revision's name is taken: by another content, by another owner's revision
     /// `[foreign-revision-of-the-same-name]`, or by one that is being deleted.
     pub fn new(snapshot: &'a Snapshot<'a>, claim: &ClaimedRevisions) -> Result<Self, NameCollision> {
-        let owned = claim.owned.iter().map(|position| {
-            (snapshot.revision(*position), snapshot.revision_facts.at(*position).has_content)
-        });
-        let mut revisions: IndexVec<HistoryIx, Revision<'a>> = owned
-            .map(|(view, has_content)| Revision {
-                view: Some(*view),
-                hash: hash_of(view, &snapshot.spec.policy.unique_label_key),
-                number: view.number,
-                role: if has_content { Role::Duplicate } else { Role::Old },
-            })
-            .collect();
+        let mut revisions: IndexVec<HistoryIx, Revision<'a>> =
+            claim.owned.iter().map(|position| owned(snapshot, *position)).collect();
+        // By the old ones alone: the number of the current one must not push itself up, plan after plan.
         let next = next_number(&revisions);
-        let mut lost_labels = None;
+        let mut missing_labels = None;
         let current = match best_equal(&revisions) {
             Some(current) => current,
             None => {
-                let (revision, lost) = named_as_new(snapshot, next)?;
-                lost_labels = lost;
+                let (revision, missing) = named_as_new(snapshot, next)?;
+                missing_labels = missing;
                 revisions.push(revision)
             }
         };
         // A released revision is renumbered by the plan after its adoption.
-        let renumbered = (revisions.at(current).number < next && lost_labels.is_none()).then_some(next);
+        let renumbered = (revisions.at(current).number < next && missing_labels.is_none()).then_some(next);
         revisions.change(current, |revision| {
             revision.role = Role::Current;
             revision.number = renumbered.unwrap_or(revision.number);
         });
+        // After the roles are known: of revisions with the same hash the role decides.
         let by_hash = index_by_hash(&revisions);
-        Ok(History { revisions, current, by_hash, renumbered, lost_labels })
+        Ok(History { revisions, current, by_hash, renumbered, missing_labels })
     }
 
     pub fn current_hash(&self) -> &str {
@@ -141,6 +134,7 @@ impl<'a> History<'a> {
         base: Option<HistoryIx>,
     ) -> Vec<&Revision<'a>> {
         let mut old: Vec<_> = self.revisions.enumerated().filter(|(_, r)| r.role == Role::Old).collect();
+        // Before the filter: revisions that stay in any case use up the limit, too.
         let excess = beyond_limit(old.len(), limit);
         old.sort_unstable_by_key(|(_, r)| (r.number, r.age()));
         // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
@@ -151,9 +145,11 @@ impl<'a> History<'a> {
 
     /// Revisions of the DaemonSet without the hash label, by name.
     pub fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
-        let owned = |r: &Revision<'_>| r.role != Role::Current || self.lost_labels.is_none();
-        let lacks = |r: &&Revision<'_>| owned(r) && r.view.is_some_and(|view| !view.labels.contains_key(key));
-        let mut unlabelled: Vec<_> = self.revisions.iter().filter(lacks).collect();
+        // A released current revision gets the hash label together with the others that it lacks.
+        let is_released = |r: &Revision<'_>| r.role == Role::Current && self.missing_labels.is_some();
+        let lacks = |r: &Revision<'_>| r.view.is_some_and(|view| !view.labels.contains_key(key));
+        let mut unlabelled: Vec<_> =
+            self.revisions.iter().filter(|revision| lacks(revision) && !is_released(revision)).collect();
         unlabelled.sort_unstable_by_key(|r| r.name());
         unlabelled
     }
@@ -181,6 +177,7 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
     let ds = &snapshot.spec.daemon_set;
     let labels =
         snapshot.spec.template.parsed.metadata.labels.with(&snapshot.spec.policy.unique_label_key, hash);
+    // In kubectl's form, which an undo applies as a patch: all of the template is replaced.
     let mut template = canonical_json::normalized(snapshot.spec.raw_template());
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
@@ -207,6 +204,7 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
         "data": data,
         "revision": number,
     });
+    // serde_json keeps the order of insertion where another crate of the build switches that on.
     revision.sort_all_objects();
     revision
 }
@@ -217,10 +215,23 @@ fn annotations(snapshot: &Snapshot<'_>, number: i64) -> Labels {
     let Some(rollout) = &policy.rollout else { return annotations.clone() };
     let is_ours = |key: &str| key.strip_prefix(&policy.mark_prefix).is_some_and(|rest| rest.starts_with('/'));
     let others: Labels = annotations.iter().filter(|(key, _)| !is_ours(key)).collect();
+    // Other marks wait until their revision exists. This one is a part of the create: a rollout begins with its revision.
     let started = MarkChange::Started;
     match started.value(number, snapshot.now).filter(|_| !rollout.paused) {
         Some(value) => others.with(snapshot.spec.mark_keys.of(started), &value),
         None => others,
+    }
+}
+
+/// An owned revision. One with the template counts as a duplicate: the current one is chosen among all of these.
+fn owned<'a>(snapshot: &'a Snapshot<'a>, position: RevisionIx) -> Revision<'a> {
+    let view = snapshot.revision(position);
+    let has_content = snapshot.revision_facts.at(position).has_content;
+    Revision {
+        view: Some(*view),
+        hash: hash_of(view, &snapshot.spec.policy.unique_label_key),
+        number: view.number,
+        role: if has_content { Role::Duplicate } else { Role::Old },
     }
 }
 
@@ -232,6 +243,7 @@ fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
 /// One more than the largest number of an old revision; 1 when there is none, or all are negative.
 fn next_number(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> i64 {
     let old = revisions.iter().filter(|r| r.role == Role::Old).map(|r| r.number);
+    // Stored numbers may be negative: a history begins at 1 all the same.
     old.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
@@ -254,6 +266,7 @@ fn named_as_new<'a>(
     let content = (snapshot.spec.raw_template(), &snapshot.spec.ingredients);
     let hash = hash::content_hash(content.0, content.1, collisions);
     let name = revision::name(ds, &hash);
+    // Among all revisions of the namespace: the API server knows no owners when it refuses a name.
     let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
     let Some(view) = snapshot.revisions.iter().find(has_that_name) else {
         return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
@@ -261,10 +274,10 @@ fn named_as_new<'a>(
     if !revision::can_be_current(ds, content, view) {
         return Err(NameCollision);
     }
-    let lost = missing_labels(snapshot, view, &hash);
+    let missing = missing_labels(snapshot, view, &hash);
     let hash =
         view.labels.get(&snapshot.spec.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
-    Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(lost)))
+    Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(missing)))
 }
 
 /// The labels of a new revision that this one lacks: with them it is adopted by the usual rules. It keeps a hash label
@@ -273,6 +286,7 @@ fn missing_labels(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>, hash: &s
     let key = snapshot.spec.policy.unique_label_key.as_str();
     let wanted = snapshot.spec.template.parsed.metadata.labels.with(key, hash);
     let lacks = |(wanted, value): &(&str, &str)| match revision.labels.get(wanted) {
+        // Its pods carry the hash that it has: another one would make them outdated.
         Some(_) if *wanted == key => false,
         Some(found) => found != *value,
         None => true,

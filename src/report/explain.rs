@@ -9,8 +9,9 @@ use crate::input::placement::{Mismatch, Placement, Taints};
 use crate::input::strategy::Strategy;
 use crate::model::{DaemonSetStatus, Taint};
 use crate::node::candidate::{Group, candidate, has_place};
-use crate::node::figures::{Addend, Figure};
+use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
+use crate::node::sync::BackedOff;
 use crate::node::unavailable::UnavailableNodes;
 use crate::objects::bug;
 use crate::objects::position::{FleetIx, NodeIx};
@@ -134,7 +135,7 @@ impl<'d> Explainer<'d> {
         let mut pods: Vec<_> =
             fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
         pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
-        let Addend { figures, cause, .. } = *self.steps.counts.nodes.at(position);
+        let figures = *self.steps.counts.nodes.at(position);
         let counts = BudgetUse::from(figures);
         NodeVerdict {
             node: node.name.into(),
@@ -142,7 +143,7 @@ impl<'d> Explainer<'d> {
             unschedulable: node.unschedulable,
             placement: node_placement(placement, node.taints),
             counts,
-            unavailable: cause,
+            unavailable: figures.cause,
             outcome: self.outcome(position, placement, counts, &pods),
             pods,
         }
@@ -174,8 +175,9 @@ impl<'d> Explainer<'d> {
             return outcome;
         }
         let fleet = &self.steps.fleet;
-        if let Some(held) = self.steps.node_sync.held(node) {
-            return NodeOutcome::WaitsForBackOff { until: held.until, failures: held.count };
+        if let Some(backed_off) = self.steps.node_sync.back_off(node) {
+            let BackedOff { until, failures, .. } = *backed_off;
+            return NodeOutcome::WaitsForBackOff { until, failures };
         }
         if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && counts.taken) {
             return NodeOutcome::WaitsForReturn { since };

@@ -630,7 +630,7 @@ pub enum NodeOutcome {
         /// When it is overdue; `None` for a delete that the snapshot does not show yet.
         overdue_at: Option<Timestamp>,
     },
-    /// Its failed pod is held back.
+    /// Its failed pod waits for the back-off.
     #[non_exhaustive]
     WaitsForBackOff {
         /// Until when.

@@ -25,12 +25,12 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
         warnings.push(Warning::NodesLost { nodes: lost });
     }
     if steps.budget.taken > 0 {
-        let nodes = named_with(steps, Figure::Taken, &steps.outside.taken);
+        let nodes = named_with(steps, Figure::Taken, &steps.rest.taken);
         warnings.push(Warning::NodesTaken { nodes });
     }
     warnings.extend(spent_before_start(snapshot, steps));
     warnings.extend(about_rollout(steps));
-    let conflicts = steps.outside.conflicts + steps.fleet.conflicts.len() as u32;
+    let conflicts = steps.rest.conflicts + steps.fleet.conflicts.len() as u32;
     if conflicts > 0 {
         warnings.push(Warning::GenerationHashConflict { pods: conflicts });
     }
@@ -90,10 +90,10 @@ fn with_a_pod(status: &DaemonSetStatus) -> u32 {
     u32::try_from(nodes).unwrap_or_default()
 }
 
-/// The nodes that count in a figure, by name, with those outside of the snapshot.
-fn named_with(steps: &Steps<'_>, figure: Figure, outside: &[&str]) -> Vec<NodeName> {
+/// The nodes that count in a figure, by name, with those elsewhere in the cluster.
+fn named_with(steps: &Steps<'_>, figure: Figure, elsewhere: &[&str]) -> Vec<NodeName> {
     let names = steps.counts.with(figure).map(|node| steps.fleet.node_view(node).name);
-    let mut names: Vec<NodeName> = names.chain(outside.iter().copied()).map(NodeName::from).collect();
+    let mut names: Vec<NodeName> = names.chain(elsewhere.iter().copied()).map(NodeName::from).collect();
     names.sort_unstable();
     names
 }
@@ -117,14 +117,14 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let Some(rollout) = fleet.goals.rollout() else { return Vec::new() };
     let mut warnings = Vec::new();
     if rollout.base.is_none() {
-        let nodes = steps.counts.sums.get(Figure::NotReached);
+        let nodes = steps.counts.sums.get(Figure::Held);
         warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
         let lacks_base = rollout.known.decision.lacks_base_to_go_back_to();
         warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
     }
     warnings.extend(empty_waves(rollout));
     if !Authority::of(fleet.snapshot).syncs_nodes() {
-        let nodes = named_with(steps, Figure::HeldWithoutPod, &steps.outside.held_without_pod);
+        let nodes = named_with(steps, Figure::HeldWithoutPod, &steps.rest.held_without_pod);
         warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
     }
     warnings

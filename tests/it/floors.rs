@@ -20,7 +20,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "plan::burst",
             "plan::conditions",
             "plan::observe",
-            "plan::outside",
+            "plan::rest_of_cluster",
             "plan::pod_template",
             "plan::progress",
             "plan::status",

@@ -23,7 +23,7 @@ pub struct NodeFailures {
 pub(crate) struct Failures {
     pub count: u32,
     /// The end of the back-off, while it lasts.
-    pub(crate) held_until: Option<Timestamp>,
+    pub(crate) backed_off_until: Option<Timestamp>,
 }
 
 impl Memory {
@@ -32,9 +32,9 @@ impl Memory {
         match self.failures.get(node) {
             Some(failures) if failures.generation == generation && !failures.forgotten(now) => Failures {
                 count: failures.count,
-                held_until: failures.back_off_ends().filter(|until| now < *until),
+                backed_off_until: failures.back_off_ends().filter(|until| now < *until),
             },
-            _ => Failures { count: 0, held_until: None },
+            _ => Failures { count: 0, backed_off_until: None },
         }
     }
 

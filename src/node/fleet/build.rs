@@ -13,21 +13,24 @@ use crate::rollout::goals::Goals;
 use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {
-    /// `other_hashes` are those that pods and unseen creates carry outside of the snapshot.
+    /// `other_hashes` are those that pods carry in the rest of the cluster.
     pub fn build(
         snapshot: &'a Snapshot<'a>,
         claim: &Claim,
         history: &History<'_>,
         other_hashes: &[&str],
     ) -> Self {
+        // Once for both uses: to compare creates with the snapshot, the memory puts all pods of the list into an index.
+        let unseen =
+            snapshot.memory.as_ref().map(|memory| memory.unseen_creates(snapshot)).unwrap_or_default();
         let mut fleet = Fleet {
             snapshot,
             nodes: Vec::with_capacity(snapshot.nodes.len()).into(),
             pods: Vec::new().into(),
             strays: FleetIx::new(0),
-            others: Vec::new(),
+            gone_or_released: Vec::new(),
             without_target: Vec::new(),
-            in_flight: in_flight_creates(snapshot, history),
+            in_flight: in_flight_creates(snapshot, history, &unseen),
             taken: taken(snapshot),
             revision_created_at: history.current().view.and_then(|view| view.created_at),
             labels: Vec::new(),
@@ -36,29 +39,32 @@ impl<'a> Fleet<'a> {
             conflicts: Vec::new(),
             goals: Goals::default(),
         };
-        fleet.expect_unseen_creates(history);
+        fleet.expect_unseen_creates(history, &unseen);
+        // A revision with pods in the rest of the cluster only must stay, too.
         for hash in other_hashes {
             fleet.mark_live_history(history.position(hash));
         }
         let mut pods = Vec::with_capacity(claim.pods.owned);
         let classifier = Classifier::new(snapshot, history);
         for (position, pod, facts) in snapshot.pods_with_facts() {
+            // The claim counts these pods and keeps no list of them: a verdict takes a few comparisons.
             if facts.verdict(pod).is_ours() {
                 pods.extend(fleet.build_pod(position, classifier.class(facts), history));
             }
         }
         fleet.group_by_node(&pods);
-        let of_node = |pod: &PodIx| snapshot.facts(*pod).node.map(|node| (node, *pod));
-        fleet.others.extend(claim.pods.released.iter().filter_map(of_node));
-        fleet.others.sort_unstable();
+        for pod in &claim.pods.released {
+            fleet.gone_or_released.extend(snapshot.facts(*pod).node.map(|node| (node, *pod)));
+        }
+        fleet.gone_or_released.sort_unstable();
         fleet.conflicts.sort_unstable();
         fleet
     }
 
     /// A pod that the snapshot does not show yet has its revision's hash, too.
-    fn expect_unseen_creates(&mut self, history: &History<'_>) {
-        let creates = self.snapshot.memory.as_ref().map(|memory| memory.unseen_creates(self.snapshot));
-        for create in creates.into_iter().flatten() {
+    fn expect_unseen_creates(&mut self, history: &History<'_>, unseen: &[UnseenCreate<'_>]) {
+        // Those for nodes that are gone, too: their pods may exist.
+        for create in unseen {
             self.expect_until(create.until);
             self.mark_live_history(history.position(create.revision));
         }
@@ -83,6 +89,7 @@ impl<'a> Fleet<'a> {
         history: &History<'_>,
     ) -> Option<(Option<NodeIx>, FleetPod)> {
         let pod = self.snapshot.pod(position);
+        // Before the returns below: the revision of a pod that is gone is live history until its object is gone.
         self.mark_live_history(class.revision);
         let stage = self.stage(pod);
         let gone_or_terminating = matches!(stage, PodStage::Gone | PodStage::Terminating);
@@ -92,9 +99,10 @@ impl<'a> Fleet<'a> {
         }
         let node = self.snapshot.facts(position).node;
         if stage == PodStage::Gone {
-            self.others.extend(node.map(|node| (node, position)));
+            self.gone_or_released.extend(node.map(|node| (node, position)));
             return None;
         }
+        // A pod that goes takes its contradiction with it.
         self.conflicts.extend((class.conflict && stage == PodStage::Live).then_some(node));
         if pod.target.is_none() {
             self.without_target.push(position);
@@ -102,13 +110,16 @@ impl<'a> Fleet<'a> {
         }
         let readiness = readiness(self.snapshot, pod);
         let Class { evidence, revision, .. } = class;
+        // No goal is known yet: `Fleet::towards` compares the pods of nodes whose goal is base again.
         let of_goal = evidence.is_updated();
         Some((node, FleetPod { view: position, revision, stage, readiness, evidence, of_goal }))
     }
 
     fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
+        // Most memories: no uid is looked up.
         let memory = self.snapshot.memory.as_ref().filter(|memory| memory.has_deletes());
         let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
+        // Once the list shows the deletion, the end of the entry changes nothing.
         if let (None, Some(until)) = (pod.deleted_at, deleting) {
             self.expect_until(until);
         }
@@ -147,6 +158,7 @@ impl<'a> Fleet<'a> {
             places.change(node, |place| (*place, next) = (next, next + *place));
         }
         let Some((_, first)) = pods.first() else { return };
+        // Any pod does as a filler: there are as many places as pods, and each gets its own.
         self.pods = IndexVec::repeat(*first, pods.len());
         for (node, pod) in pods {
             let place = places.change(node.unwrap_or(unknown), |place| std::mem::replace(place, *place + 1));
@@ -158,38 +170,48 @@ impl<'a> Fleet<'a> {
 }
 
 /// Creates for nodes that are not in the snapshot are left out: no decision depends on them.
-fn in_flight_creates(snapshot: &Snapshot<'_>, history: &History<'_>) -> Vec<InFlight> {
-    let Some(memory) = &snapshot.memory else { return Vec::new() };
-    let in_flight = |create: UnseenCreate<'_>| {
+fn in_flight_creates(
+    snapshot: &Snapshot<'_>,
+    history: &History<'_>,
+    unseen: &[UnseenCreate<'_>],
+) -> Vec<InFlight> {
+    let mut creates = Vec::with_capacity(unseen.len());
+    for create in unseen {
+        let Some(node) = snapshot.index.node(create.node.as_str()) else { continue };
         let revision = history.position(create.revision);
+        // As a pod is classified: a duplicate has the current template.
         let updated = revision.is_some_and(|position| history.revision(position).role != Role::Old);
-        let node = snapshot.index.node(create.node.as_str())?;
-        Some(InFlight { node, at: create.at, until: create.until, revision, updated, of_goal: updated })
-    };
-    let mut creates: Vec<_> = memory.unseen_creates(snapshot).into_iter().filter_map(in_flight).collect();
+        let UnseenCreate { at, until, .. } = *create;
+        creates.push(InFlight { node, at, until, revision, updated, of_goal: updated });
+    }
     creates.sort_unstable_by_key(|create| create.node);
     creates
 }
 
+/// The entries of nodes that are gone are left out: such a node counts nowhere.
 fn taken(snapshot: &Snapshot<'_>) -> Vec<(NodeIx, Timestamp)> {
-    let entries = snapshot.memory.iter().flat_map(|memory| &memory.taken);
-    let mut taken: Vec<_> =
-        entries.filter_map(|(node, taken)| Some((snapshot.index.node(node.as_str())?, taken.at))).collect();
+    let mut taken = Vec::new();
+    for (node, entry) in snapshot.memory.iter().flat_map(|memory| &memory.taken) {
+        taken.extend(snapshot.index.node(node.as_str()).map(|node| (node, entry.at)));
+    }
     taken.sort_unstable();
     taken
 }
 
 fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option<LabelReason> {
     if class.unlabelled {
+        // The hash is certain only where the generation proves the template.
         let needed = class.evidence == Evidence::TemplateGeneration && stage == PodStage::Live;
         return needed.then_some(LabelReason::HashMissing);
     }
+    // Terminating pods as well: the duplicate goes, and its hash would name no revision any more.
     let revision = history.revision(class.revision?);
     history.relabels_pods_of(revision).then_some(LabelReason::DuplicateRevision)
 }
 
 fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
     match (pod.ready.is_true(), pod.phase) {
+        // As upstream: a pod with the condition is Ready, whatever its phase.
         (true, _) if is_available(snapshot, pod) => Readiness::Available,
         (true, _) => Readiness::NotYetAvailable,
         (false, Phase::PendingOrUnknown) => Readiness::Pending,

@@ -7,6 +7,7 @@ mod build;
 
 use crate::action::LabelReason;
 use crate::input::placement::{Placement, Taints};
+use crate::input::strategy::Strategy;
 use crate::input::{LifecyclePolicy, Snapshot};
 use crate::model::Toleration;
 use crate::objects::bug;
@@ -30,7 +31,7 @@ pub struct Fleet<'a> {
     /// The first pod of a node that is not in the snapshot.
     strays: FleetIx,
     /// Other pods of a node, by node: those that are gone, and those that are released.
-    others: Vec<(NodeIx, PodIx)>,
+    gone_or_released: Vec<(NodeIx, PodIx)>,
     /// Pods without a target node, which are left alone.
     pub without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
@@ -105,12 +106,22 @@ pub enum PodStage {
     Gone,
 }
 
+impl PodStage {
+    /// Whether a delete of the pod has an effect: it is not asked for yet.
+    pub fn can_be_deleted(self) -> bool {
+        match self {
+            PodStage::Live | PodStage::Failed | PodStage::Succeeded => true,
+            PodStage::Terminating | PodStage::Gone => false,
+        }
+    }
+}
+
 /// How ready a live pod is, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Readiness {
     /// Ready for minReadySeconds.
     Available,
-    /// Ready, but not for minReadySeconds.
+    /// Ready, and not yet for minReadySeconds.
     NotYetAvailable,
     NotReady,
     /// Not Ready, and its phase is Pending or unknown.
@@ -177,6 +188,7 @@ impl<'a> Fleet<'a> {
     pub fn towards(mut self, goals: Goals<'a>) -> Self {
         // Without a rollout, or without base, nothing changes.
         if let Some(base) = goals.base() {
+            // The template of base may want other nodes than the current one, and its pods are updated ones there.
             for node in self.nodes.positions() {
                 if let Some(placement) = goals.base_placement(node) {
                     self.turn_to_base(node, placement, base);
@@ -192,10 +204,19 @@ impl<'a> Fleet<'a> {
 
     fn turn_to_base(&mut self, node: NodeIx, placement: Placement, base: &Base<'_>) {
         let first = self.nodes.at(node).first_pod;
+        // A node has no end of its own: the pods of the next one follow, and the strays after the last one.
         let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
         self.nodes.change(node, |node| node.placement = placement);
         for pod in (first.index()..end.index()).map(FleetIx::new) {
             self.pods.change(pod, |pod| pod.of_goal = base.is_revision_of(pod.revision));
+        }
+    }
+
+    /// Whether a node may have two pods during its update.
+    pub fn is_surge(&self) -> bool {
+        match self.snapshot.spec.strategy {
+            Strategy::Surge { .. } => true,
+            Strategy::OnDelete | Strategy::Replace(_) => false,
         }
     }
 
@@ -230,14 +251,16 @@ impl<'a> Fleet<'a> {
 
     /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
     pub fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
-        let first = self.others.partition_point(|(other, _)| *other < node);
-        let others = self.others.iter().skip(first).take_while(move |(other, _)| *other == node);
+        let list = &self.gone_or_released;
+        let first = list.partition_point(|(other, _)| *other < node);
+        let here = list.iter().skip(first).take_while(move |(other, _)| *other == node);
         let changing = self.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
-        changing.map(|pod| pod.view).chain(others.map(|(_, pod)| *pod))
+        changing.map(|pod| pod.view).chain(here.map(|(_, pod)| *pod))
     }
 
     /// How many pods of a node are among the [conflicts](Self::conflicts).
     pub fn conflicts_on(&self, node: NodeIx) -> u32 {
+        // Strays have no node and are sorted before all nodes.
         let first = self.conflicts.partition_point(|other| *other < Some(node));
         let here = self.conflicts.iter().skip(first).take_while(|other| **other == Some(node));
         here.count() as u32
@@ -261,6 +284,7 @@ impl<'a> Fleet<'a> {
 
     /// The create of this node that the snapshot does not show.
     pub fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
+        // At most one: the memory has one create for each node.
         let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
         self.in_flight.get(found)
     }
@@ -304,6 +328,7 @@ impl<'a> Fleet<'a> {
     pub fn deletion_asked_at(&self, pod: &FleetPod) -> Option<Timestamp> {
         let view = self.view(pod);
         let deletes = self.snapshot.memory.as_ref().map(|memory| &memory.deletes);
+        // The API server's own instant, where the list shows one: somebody else may have deleted the pod before this controller.
         view.deletion_asked_at().or_else(|| deletes?.get(view.uid).map(|delete| delete.at))
     }
 
@@ -323,6 +348,8 @@ impl<'a> Fleet<'a> {
         let rank = |pod: &FleetPod| {
             let view = self.view(pod);
             let (available, ready) = (pod.is_available(), pod.is_ready());
+            // `false` is less than `true`, so that a property which makes a pod better is negated. The name decides last: no two
+            // pods are equal, and the order of the list does not matter.
             (!available, !ready, !pod.of_goal, !view.bound, view.created_at, view.name)
         };
         rank(a).cmp(&rank(b))

@@ -4,8 +4,7 @@ use super::rollout::KeptRollout;
 use super::{Basis, Kept, Meaning};
 use crate::NeedsLists;
 use daemonset::internal::{
-    ClaimVerdict, History, Meaning as HashMeaning, Placement, Problems, Relation, RevisionFacts, Spec,
-    WaveFilter,
+    ClaimVerdict, HashMeaning, History, Placement, Problems, Relation, RevisionFacts, Spec, WaveFilter,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
 use daemonset::policy::PodNames;

@@ -1,4 +1,4 @@
-//! The choice of a plan from the orders of the standings, and the nodes that the plan can touch; all others are outside.
+//! The choice of a plan from the orders of the standings, and the nodes that the plan can touch, beside the rest of the cluster.
 
 use super::Kept;
 use super::facts::Slot;
@@ -6,7 +6,7 @@ use super::objects::Objects;
 use super::standing::Standing;
 use daemonset::Memory;
 use daemonset::internal::{
-    Candidates, Choice, First, Group, Outside, PodLookup, RevisionFacts, Strategy, beyond_limit, choose,
+    Candidates, Choice, First, Group, PodLookup, RestOfCluster, RevisionFacts, Strategy, beyond_limit, choose,
 };
 use std::collections::BTreeSet;
 
@@ -108,19 +108,19 @@ impl Kept {
         nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
     }
 
-    /// All nodes except these.
-    pub(super) fn outside<'k>(&'k self, slots: &BTreeSet<Slot>) -> Outside<'k> {
+    /// The nodes that are not among these.
+    pub(super) fn rest_of_cluster<'k>(&'k self, slots: &BTreeSet<Slot>) -> RestOfCluster<'k> {
         let standings = &self.standings;
         let inside = slots.iter().filter_map(|slot| self.objects.node(*slot));
         let conflicts: u32 = inside.map(|node| node.standing.conflicts).sum();
-        let is_outside = |slot: &Slot| !slots.contains(slot);
-        let changes = standings.changes.iter().find(|(_, _, slot)| is_outside(slot));
-        let places_free = standings.places_free.iter().find(|(_, slot)| is_outside(slot));
+        let is_elsewhere = |slot: &Slot| !slots.contains(slot);
+        let changes = standings.changes.iter().find(|(_, _, slot)| is_elsewhere(slot));
+        let places_free = standings.places_free.iter().find(|(_, slot)| is_elsewhere(slot));
         let names = |nodes: &'k BTreeSet<Slot>| -> Vec<&'k str> {
-            let outside = nodes.iter().filter(|slot| is_outside(slot));
-            outside.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
+            let others = nodes.iter().filter(|slot| is_elsewhere(slot));
+            others.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
         };
-        Outside {
+        RestOfCluster {
             conflicts: standings.conflicts - conflicts,
             hashes: self.objects.live_hashes().collect(),
             next_change: changes.map(|(at, reason, _)| (*at, *reason)),

@@ -3,7 +3,7 @@
 use super::standing::{Act, Acts, Instants, Standing};
 use daemonset::internal::{
     Claim, Counts, Figure, Fleet, History, IndexVec, NodeIx, NodeSync, Placement, PodIx, Strategy,
-    available_at, group, is_leaving, next_available_on, node_free_at, urgency, urgent,
+    available_at, deletes_come_last, eligible, group, next_available_on, node_free_at, urgency,
 };
 use daemonset::{Memory, RequeueReason};
 use jiff::{SignedDuration, Timestamp};
@@ -43,13 +43,13 @@ impl Steps<'_> {
     fn standing(&self, node: NodeIx, acts: Acts) -> Standing {
         let Steps { fleet, node_sync, .. } = self;
         let is_candidate = self.counts.has(node, Figure::Candidate);
-        let candidate = if is_candidate { urgent(fleet, node_sync, node) } else { None };
+        let candidate = if is_candidate { eligible(fleet, node_sync, node) } else { None };
         let urgency = candidate.map(|(_, pod)| urgency(fleet, self.history, node, pod));
         let instants = self.instants(node, urgency.and_then(|urgency| urgency.refused_at));
         Standing {
-            addend: *self.counts.nodes.at(node),
+            figures: *self.counts.nodes.at(node),
             conflicts: fleet.conflicts_on(node),
-            acts: acts.with(Act::Leaves, is_leaving(fleet, node)),
+            acts: acts.with(Act::Leaves, deletes_come_last(fleet, node)),
             group: candidate.map(|(_, pod)| group(pod)),
             number: urgency.map_or(0, |urgency| urgency.number),
             instants: instants.map(Box::new),
@@ -69,7 +69,7 @@ impl Steps<'_> {
             due: [self.due(node, memory), self.failing_at(node)].into_iter().flatten().min(),
             change: RequeueReason::first([
                 (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
-                (node_sync.held(node).map(|held| held.until), RequeueReason::BackOff),
+                (node_sync.back_off(node).map(|backed_off| backed_off.until), RequeueReason::BackOff),
                 (self.expects_until(node, memory), RequeueReason::InFlightExpiry),
             ]),
             place_free: match (snapshot.spec().strategy, fleet.placement(node)) {

@@ -25,8 +25,8 @@ pub use apply::Change;
 use crate::NeedsLists;
 use apply::keeps;
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Outside, Position, Relation,
-    RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
+    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Position, Relation,
+    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -220,8 +220,8 @@ impl Kept {
     pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Result<Plan, NeedsLists> {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
-        let outside = Outside { pod_names: self.pod_names(), rollout, ..Outside::NONE };
-        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &outside), &FromTemplate);
+        let rest = RestOfCluster { pod_names: self.pod_names(), rollout, ..RestOfCluster::NONE };
+        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &rest), &FromTemplate);
         Ok(plan)
     }
 

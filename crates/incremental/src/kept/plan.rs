@@ -194,7 +194,7 @@ impl Kept {
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
         let (choice, slots) = self.choose(&changed, memory);
-        let outside = self.outside(&slots);
+        let rest = self.rest_of_cluster(&slots);
         let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
@@ -202,15 +202,15 @@ impl Kept {
         let mut after = before.clone();
         let snapshot = excerpt::excerpt(self, &slots, before, at);
         let choice = choice.filter_map(|slot| slots.binary_search(&slot).ok().map(NodeIx::new));
-        let addends = slots.iter().filter_map(|slot| self.objects.node(*slot));
+        let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
         let counts = Counts {
-            nodes: addends.map(|node| node.standing.addend).collect(),
+            nodes: nodes.map(|node| node.standing.figures).collect(),
             sums: self.standings.sums.clone(),
         };
-        let decision = decide_chosen(&snapshot, &outside, counts, choice);
+        let decision = decide_chosen(&snapshot, &rest, counts, choice);
         let Ok(plan) = plan_decided(&snapshot, &decision, &FromTemplate);
         drop(decision);
-        after.observe_beside(&snapshot, &outside);
+        after.observe_beside(&snapshot, &rest);
         (plan, snapshot.into_memory(), after)
     }
 

@@ -3,7 +3,7 @@
 
 use super::facts::Slot;
 use daemonset::RequeueReason;
-use daemonset::internal::{Addend, Figure, Group, Sums, Urgency, neutral};
+use daemonset::internal::{Figure, Group, NodeFigures, Sums, Urgency, neutral};
 use daemonset::model::NodeName;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +42,7 @@ impl Acts {
 /// The part of one node in a plan, as long as nothing about it changes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Standing {
-    pub(super) addend: Addend,
+    pub(super) figures: NodeFigures,
     /// See [`Fleet::conflicts`](field@daemonset::internal::Fleet::conflicts).
     pub(super) conflicts: u32,
     pub(super) acts: Acts,
@@ -73,7 +73,7 @@ impl Standing {
 
     /// Whether its candidate waits for a limit, unless the plan takes it.
     pub(super) fn waits(&self) -> bool {
-        self.addend.figures.has(Figure::Waits)
+        self.figures.has(Figure::Waits)
     }
 }
 
@@ -190,10 +190,10 @@ impl Standings {
     /// Puts a node where its standing belongs, or takes it out of the places that it has by the standing.
     pub(super) fn change(&mut self, node: &Named, standing: &Standing, is_added: bool) {
         if is_added {
-            self.sums.add(&standing.addend);
+            self.sums.add(standing.figures);
             self.conflicts += standing.conflicts;
         } else {
-            self.sums.subtract(&standing.addend);
+            self.sums.subtract(standing.figures);
             self.conflicts -= standing.conflicts;
         }
         self.change_others(node, standing, is_added);
@@ -209,7 +209,7 @@ impl Standings {
         let slot = node.1;
         let Standing { acts, instants, .. } = standing;
         let has = |act| acts.has(act);
-        let counts = |figure| standing.addend.figures.has(figure);
+        let counts = |figure| standing.figures.has(figure);
         // Most nodes: nothing happens on them.
         if *acts != Acts::default() {
             let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));

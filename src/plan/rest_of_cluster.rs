@@ -1,7 +1,8 @@
-//! The nodes that a decision does not look at: nothing happens there.
+//! The nodes that the snapshot of a decision lacks: the plan does nothing there.
 //!
-//! A decision on a whole snapshot looks at every node. A [kept state](crate::kept) knows which nodes a plan can touch, and
-//! carries its [choice](crate::choose) out on a snapshot of these nodes alone, with the same code.
+//! A decision on a whole snapshot looks at every node. The crate daemonset-incremental knows which nodes a plan can touch, and
+//! carries its [choice](crate::choose) out on a snapshot of these nodes alone, with the same code. A step that needs a figure of
+//! the whole cluster adds the part of the other nodes from here.
 
 use crate::action::RequeueReason;
 use crate::objects::pod_manifest::Shared;
@@ -10,13 +11,14 @@ use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 
-/// The nodes that a decision does not look at.
+/// The figures and names that steps need of the nodes, and of their pods, which the snapshot of a decision lacks. "There" means
+/// on these nodes.
 #[derive(Debug)]
-pub struct Outside<'o> {
+pub struct RestOfCluster<'o> {
     /// How many pods there have a generation and a hash that contradict each other: see
     /// [`Fleet::conflicts`](field@crate::node::fleet::Fleet::conflicts).
     pub conflicts: u32,
-    /// The hashes that pods and unseen creates carry there.
+    /// The hashes that pods of the DaemonSet carry, at least those there.
     pub hashes: Vec<&'o str>,
     /// The earliest instant at which time alone changes the answer there.
     pub next_change: Option<(Timestamp, RequeueReason)>,
@@ -24,7 +26,7 @@ pub struct Outside<'o> {
     pub place_free_at: Option<Timestamp>,
     /// The taken nodes there.
     pub taken: Vec<&'o str>,
-    /// The target nodes there that have no pod and that a rollout holds, while it is driven.
+    /// The held target nodes there that have no pod, while the rollout is driven.
     pub held_without_pod: Vec<&'o str>,
     /// The state of the rollout, where the nodes of the snapshot do not suffice to find it.
     pub rollout: Option<KnownRollout>,
@@ -39,14 +41,15 @@ pub trait PodLookup: fmt::Debug + Sync {
     fn has_pod(&self, name: &str) -> bool;
 }
 
-impl Outside<'static> {
-    /// No node at all.
+impl RestOfCluster<'static> {
+    /// Of a snapshot that has all nodes.
     pub fn none() -> &'static Self {
-        static NONE: Outside<'static> = Outside::NONE;
+        static NONE: RestOfCluster<'static> = RestOfCluster::NONE;
         &NONE
     }
 
-    pub const NONE: Outside<'static> = Outside {
+    // A constant beside the static: a struct update takes its fields by value.
+    pub const NONE: RestOfCluster<'static> = RestOfCluster {
         conflicts: 0,
         hashes: Vec::new(),
         next_change: None,
