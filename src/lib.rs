@@ -165,8 +165,8 @@ pub mod internal {
     pub use crate::input::check::{
         selector as checked_selector, template as checked_template, template_generation,
     };
-    pub use crate::input::excerpt::{Excerpt, Relation};
     pub use crate::input::index::{PodFacts, RevisionFacts};
+    pub use crate::input::partial::{PartialSnapshot, PodRelation};
     pub use crate::input::placement::{
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
     };

@@ -3,11 +3,11 @@
 pub(crate) mod builder;
 pub(crate) mod check;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
-pub(crate) mod excerpt;
-#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod index;
 pub(crate) mod lookup;
 pub(crate) mod memory;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod partial;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod placement;
 pub mod policy;

@@ -1,10 +1,10 @@
 //! Changes of objects, one at a time.
 
 use super::rollout::KeptRollout;
-use super::{Basis, Kept, Meaning};
+use super::{HashFacts, HistoryFacts, Kept};
 use crate::NeedsLists;
 use daemonset::internal::{
-    ClaimVerdict, HashMeaning, History, Placement, Problems, Relation, RevisionFacts, Spec, WaveFilter,
+    ClaimVerdict, HashMeaning, History, Placement, PodRelation, Problems, RevisionFacts, Spec, WaveFilter,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
 use daemonset::policy::PodNames;
@@ -106,7 +106,7 @@ impl Kept {
 
     fn remove_node(&mut self, name: &str, memory: &Memory) {
         let Some(slot) = self.objects.node_slot(name) else { return };
-        self.set_standing(slot, super::standing::Standing::default());
+        self.set_evaluation(slot, super::evaluation::NodeEvaluation::default());
         self.objects.remove_node(slot);
         if let Some(rollout) = &mut self.rollout {
             rollout.remove_node(slot);
@@ -130,7 +130,7 @@ impl Kept {
             self.remove_pod(pod.namespace, pod.name);
             return;
         }
-        if self.objects.put_pod(pod, Relation::new(&spec, pod, ownership, selected)) {
+        if self.objects.put_pod(pod, PodRelation::new(&spec, pod, ownership, selected)) {
             self.recheck.pod(pod.uid);
         }
     }
@@ -228,19 +228,19 @@ impl Kept {
         self.revision_facts = views.iter().map(|revision| spec.revision_facts(revision)).collect();
         self.spec = Arc::new(spec.into_owned());
         self.pod_template = None;
-        self.basis = None;
+        self.history_facts = None;
         self.is_history_stale = true;
         self.objects.mark_all_dirty();
         Ok(())
     }
 
-    /// The parts of the history that standings depend on.
-    pub(super) fn basis_of(&self, history: &History<'_>) -> Basis {
+    /// The parts of the history that evaluations depend on.
+    pub(super) fn history_facts_of(&self, history: &History<'_>) -> HistoryFacts {
         let base = self.rollout.as_ref().and_then(|rollout| rollout.base_in(history));
         let meaning = |hash: &str| {
             let HashMeaning { evidence, revision: position } = HashMeaning::new(history, hash);
             let revision = position.map(|position| history.revision(position));
-            Meaning {
+            HashFacts {
                 evidence,
                 // Of the current one as well: on the way back to base its pods are the candidates.
                 number: revision.map(|revision| revision.number),
@@ -249,11 +249,11 @@ impl Kept {
             }
         };
         let hashes = self.objects.live_hashes().map(|hash| (Arc::from(hash), meaning(hash)));
-        Basis {
+        HistoryFacts {
             current_hash: history.current_hash().to_owned(),
             created_at: history.current().view.and_then(|view| view.created_at),
             exists: history.current().view.is_some(),
-            meanings: BTreeMap::from_iter(hashes),
+            hashes: BTreeMap::from_iter(hashes),
         }
     }
 }

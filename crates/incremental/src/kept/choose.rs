@@ -1,9 +1,9 @@
-//! The choice of a plan from the orders of the standings, and the nodes that the plan can touch, beside the rest of the cluster.
+//! The choice of a plan from the orders of the evaluations, and the nodes that the plan can touch, beside the rest of the cluster.
 
 use super::Kept;
+use super::evaluation::NodeEvaluation;
 use super::facts::Slot;
 use super::objects::Objects;
-use super::standing::Standing;
 use daemonset::Memory;
 use daemonset::internal::{
     Candidates, Choice, First, Group, PodLookup, RestOfCluster, RevisionFacts, Strategy, beyond_limit, choose,
@@ -28,8 +28,8 @@ impl Ordered<'_> {
         }
     }
 
-    fn standing(&self, slot: Slot) -> Option<&Standing> {
-        self.kept.objects.node(slot).map(|node| &node.standing)
+    fn evaluation(&self, slot: Slot) -> Option<&NodeEvaluation> {
+        self.kept.objects.node(slot).map(|node| &node.evaluation)
     }
 }
 
@@ -37,19 +37,19 @@ impl Candidates for Ordered<'_> {
     type Node = Slot;
 
     fn len(&self, group: Group) -> u32 {
-        self.kept.standings.group(group).len() as u32
+        self.kept.evaluations.group(group).len() as u32
     }
 
     fn first(&mut self, group: Group, count: u32) -> First<Slot> {
-        let candidates = self.kept.standings.group(group);
+        let candidates = self.kept.evaluations.group(group);
         let (count, cap) = (candidates.len().min(count as usize), self.cap(group));
         let mut nodes: Vec<Slot> = candidates.iter().take(count.min(cap)).collect();
-        let waits = |slot: &Slot| self.standing(*slot).is_some_and(Standing::waits);
+        let waits = |slot: &Slot| self.evaluation(*slot).is_some_and(NodeEvaluation::waits);
         if count == candidates.len() {
             // All of them: what is counted of the group holds, and nobody walks through it.
             if count > cap {
                 let first: BTreeSet<Slot> = nodes.iter().copied().collect();
-                let in_group = |slot: &Slot| self.standing(*slot).is_some_and(|s| s.group == Some(group));
+                let in_group = |slot: &Slot| self.evaluation(*slot).is_some_and(|s| s.group == Some(group));
                 let beyond = self.looked_at.difference(&first).copied();
                 nodes.extend(beyond.filter(in_group));
             }
@@ -62,7 +62,7 @@ impl Candidates for Ordered<'_> {
     }
 
     fn leaving(&mut self, count: u32) -> Vec<Slot> {
-        let leaving = self.kept.standings.leaving_last.iter();
+        let leaving = self.kept.evaluations.leaving_last.iter();
         leaving.take(count as usize).map(|(_, (_, slot))| *slot).collect()
     }
 }
@@ -71,16 +71,16 @@ impl Kept {
     /// The choice of the plan, and the nodes that it looks at: those that it can touch and those that have changed, since the
     /// report has their verdicts.
     pub(super) fn choose(&self, changed: &[Slot], memory: &Memory) -> (Choice<Slot>, BTreeSet<Slot>) {
-        let standings = &self.standings;
+        let evaluations = &self.evaluations;
         // One more than a plan may hold: so it sees that it is capped.
         let cap = self.spec.policy.burst as usize + 1;
         let mut slots: BTreeSet<Slot> = changed.iter().copied().collect();
-        slots.extend(&standings.claiming);
-        slots.extend(standings.creating.iter().take(cap).map(|(_, slot)| *slot));
+        slots.extend(&evaluations.claiming);
+        slots.extend(evaluations.creating.iter().take(cap).map(|(_, slot)| *slot));
         slots.extend(self.first_deleting(cap));
         slots.extend(self.nodes_with_history(memory));
         let mut candidates = Ordered { kept: self, looked_at: &slots, cap };
-        let choice = choose(&mut candidates, self.spec.strategy, self.spec.policy.unready, &standings.sums);
+        let choice = choose(&mut candidates, self.spec.strategy, self.spec.policy.unready, &evaluations.sums);
         slots.extend(choice.deletes.iter().map(|(_, slot)| *slot));
         slots.extend(choice.creates.iter().chain(&choice.leaving));
         (choice, slots)
@@ -88,15 +88,15 @@ impl Kept {
 
     /// The first nodes of which node sync deletes pods: so many deletes that the update can't take back.
     fn first_deleting(&self, cap: usize) -> impl Iterator<Item = Slot> {
-        let standings = &self.standings;
+        let evaluations = &self.evaluations;
         let mut counted = 0;
         let is_needed = move |slot: &Slot| {
             let is_needed = counted < cap;
             // The update may keep the updated pod of such a node after all.
-            counted += usize::from(!standings.keeping_outdated.contains(slot));
+            counted += usize::from(!evaluations.keeping_outdated.contains(slot));
             is_needed
         };
-        standings.deleting.iter().map(|(_, (_, slot))| *slot).take_while(is_needed)
+        evaluations.deleting.iter().map(|(_, (_, slot))| *slot).take_while(is_needed)
     }
 
     /// Creates in flight keep their revisions: they matter as soon as a revision is beyond the limit.
@@ -110,23 +110,23 @@ impl Kept {
 
     /// The nodes that are not among these.
     pub(super) fn rest_of_cluster<'k>(&'k self, slots: &BTreeSet<Slot>) -> RestOfCluster<'k> {
-        let standings = &self.standings;
+        let evaluations = &self.evaluations;
         let inside = slots.iter().filter_map(|slot| self.objects.node(*slot));
-        let conflicts: u32 = inside.map(|node| node.standing.conflicts).sum();
+        let conflicts: u32 = inside.map(|node| node.evaluation.conflicts).sum();
         let is_elsewhere = |slot: &Slot| !slots.contains(slot);
-        let changes = standings.changes.iter().find(|(_, _, slot)| is_elsewhere(slot));
-        let places_free = standings.places_free.iter().find(|(_, slot)| is_elsewhere(slot));
+        let changes = evaluations.changes.iter().find(|(_, _, slot)| is_elsewhere(slot));
+        let places_free = evaluations.places_free.iter().find(|(_, slot)| is_elsewhere(slot));
         let names = |nodes: &'k BTreeSet<Slot>| -> Vec<&'k str> {
             let others = nodes.iter().filter(|slot| is_elsewhere(slot));
             others.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
         };
         RestOfCluster {
-            conflicts: standings.conflicts - conflicts,
+            conflicts: evaluations.conflicts - conflicts,
             hashes: self.objects.live_hashes().collect(),
             next_change: changes.map(|(at, reason, _)| (*at, *reason)),
             place_free_at: places_free.map(|(at, _)| *at),
-            taken: names(&standings.taken),
-            held_without_pod: names(&standings.held_without_pod),
+            taken: names(&evaluations.taken),
+            held_without_pod: names(&evaluations.held_without_pod),
             rollout: self.rollout.as_ref().and_then(|rollout| rollout.known(slots.iter().copied())),
             pod_names: self.pod_names(),
             pod_template: self.pod_template.clone(),

@@ -1,6 +1,6 @@
-//! The standing of nodes, found with the steps of a decision.
+//! The evaluation of nodes, found with the steps of a decision.
 
-use super::standing::{Act, Acts, Instants, Standing};
+use super::evaluation::{Effect, Effects, Instants, NodeEvaluation};
 use daemonset::internal::{
     Claim, Counts, Figure, Fleet, History, IndexVec, NodeIx, NodeSync, Placement, PodIx, Strategy,
     available_at, deletes_come_last, eligible, group, next_available_on, node_free_at, urgency,
@@ -17,39 +17,45 @@ pub(super) struct Steps<'s> {
 }
 
 impl Steps<'_> {
-    /// The standings of these nodes.
-    pub(super) fn standings(&self, claim: &Claim, nodes: impl Iterator<Item = NodeIx>) -> Vec<Standing> {
-        let acts = self.acts(claim);
-        nodes.map(|node| self.standing(node, *acts.at(node))).collect()
+    /// The evaluations of these nodes.
+    pub(super) fn evaluations(
+        &self,
+        claim: &Claim,
+        nodes: impl Iterator<Item = NodeIx>,
+    ) -> Vec<NodeEvaluation> {
+        let effects = self.effects(claim);
+        nodes.map(|node| self.evaluation(node, *effects.at(node))).collect()
     }
 
     /// The part of each node in claims and in node sync: on most nodes nothing happens.
-    fn acts(&self, claim: &Claim) -> IndexVec<NodeIx, Acts> {
+    fn effects(&self, claim: &Claim) -> IndexVec<NodeIx, Effects> {
         let Steps { fleet, node_sync, .. } = self;
-        let mut acts = IndexVec::repeat(Acts::default(), fleet.nodes.len());
-        let mut mark = |node: Option<NodeIx>, act| {
-            node.and_then(|node| acts.change(node, |acts: &mut Acts| *acts = acts.with(act, true)));
+        let mut effects = IndexVec::repeat(Effects::default(), fleet.nodes.len());
+        let mut mark = |node: Option<NodeIx>, effect| {
+            node.and_then(|node| {
+                effects.change(node, |effects: &mut Effects| *effects = effects.with(effect, true))
+            });
         };
         let labels = fleet.labels.iter().map(|(pod, _)| pod);
         let claimed = claim.pods.adopted.iter().chain(&claim.pods.released).chain(labels);
-        claimed.for_each(|pod| mark(fleet.snapshot.facts(*pod).node, Act::Claims));
-        node_sync.deletes.iter().for_each(|deletion| mark(fleet.node_of(deletion.pod), Act::Deletes));
-        node_sync.kept_outdated().for_each(|pod| mark(fleet.node_of(pod), Act::KeepsOutdated));
-        node_sync.creates.iter().for_each(|node| mark(Some(*node), Act::Creates));
-        acts
+        claimed.for_each(|pod| mark(fleet.snapshot.facts(*pod).node, Effect::Claims));
+        node_sync.deletes.iter().for_each(|deletion| mark(fleet.node_of(deletion.pod), Effect::Deletes));
+        node_sync.kept_outdated().for_each(|pod| mark(fleet.node_of(pod), Effect::KeepsOutdated));
+        node_sync.creates.iter().for_each(|node| mark(Some(*node), Effect::Creates));
+        effects
     }
 
-    /// `acts` without its leaving.
-    fn standing(&self, node: NodeIx, acts: Acts) -> Standing {
+    /// `effects` without its leaving.
+    fn evaluation(&self, node: NodeIx, effects: Effects) -> NodeEvaluation {
         let Steps { fleet, node_sync, .. } = self;
         let is_candidate = self.counts.has(node, Figure::Candidate);
         let candidate = if is_candidate { eligible(fleet, node_sync, node) } else { None };
         let urgency = candidate.map(|(_, pod)| urgency(fleet, self.history, node, pod));
         let instants = self.instants(node, urgency.and_then(|urgency| urgency.refused_at));
-        Standing {
+        NodeEvaluation {
             figures: *self.counts.nodes.at(node),
             conflicts: fleet.conflicts_on(node),
-            acts: acts.with(Act::Leaves, deletes_come_last(fleet, node)),
+            effects: effects.with(Effect::Leaves, deletes_come_last(fleet, node)),
             group: candidate.map(|(_, pod)| group(pod)),
             number: urgency.map_or(0, |urgency| urgency.number),
             instants: instants.map(Box::new),

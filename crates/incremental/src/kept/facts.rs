@@ -1,7 +1,7 @@
 //! The facts about nodes and pods that decisions read, packed: a kept state holds them instead of the objects.
 
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, ReadyCondition, Relation,
+    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, PodRelation, ReadyCondition,
     TaintsView, TolerationsView,
 };
 use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
@@ -38,9 +38,9 @@ impl Seconds {
 
 /// The facts about a node.
 #[derive(Debug, PartialEq)]
-pub(super) struct NodeFacts {
+pub(super) struct KeptNode {
     pub(super) name: NodeName,
-    rare: Option<Box<RareNodeFacts>>,
+    rare: Option<Box<RareNode>>,
     ready_since: Seconds,
     pub(super) placement: Placement,
     ready: Option<bool>,
@@ -49,7 +49,7 @@ pub(super) struct NodeFacts {
 
 /// Facts that few nodes have.
 #[derive(Debug, PartialEq)]
-struct RareNodeFacts {
+struct RareNode {
     taints: Box<[Taint]>,
     /// The state in which the node may be left alone.
     lifecycle: Option<(Lifecycle, Option<Timestamp>)>,
@@ -57,17 +57,17 @@ struct RareNodeFacts {
     nanoseconds: i32,
 }
 
-impl NodeFacts {
+impl KeptNode {
     pub(super) fn new(name: NodeName, view: &NodeView<'_>, placement: Placement) -> Self {
         let (ready_since, nanoseconds) = Seconds::of(view.ready_since);
         let NodeView { taints, lifecycle, .. } = view;
         let is_plain = taints.iter().next().is_none() && lifecycle.is_none() && nanoseconds == 0;
-        let rare = (!is_plain).then(|| RareNodeFacts {
+        let rare = (!is_plain).then(|| RareNode {
             taints: taints.iter().map(Taint::from).collect(),
             lifecycle: lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
             nanoseconds,
         });
-        NodeFacts {
+        KeptNode {
             name,
             rare: rare.map(Box::new),
             ready_since,
@@ -96,12 +96,12 @@ impl NodeFacts {
 
 /// The facts about a pod that can concern the DaemonSet.
 #[derive(Debug)]
-pub(super) struct PodFacts {
+pub(super) struct KeptPod {
     /// Name, uid and resource version, one after the other.
     text: Box<str>,
     name_end: u32,
     uid_end: u32,
-    rare: Option<Box<RarePodFacts>>,
+    rare: Option<Box<RarePod>>,
     created_at: Seconds,
     ready_since: Seconds,
     /// The facts that it shares with other pods, among the kept ones.
@@ -121,11 +121,11 @@ const SELECTED: u8 = 1;
 const BOUND: u8 = 2;
 
 // A large cluster has a hundred thousand of them.
-const _: () = assert!(size_of::<PodFacts>() <= 64);
+const _: () = assert!(size_of::<KeptPod>() <= 64);
 
 /// Facts that the pods of one template share.
 #[derive(Debug, PartialEq)]
-pub(super) struct SharedPodFacts {
+pub(super) struct SharedByPods {
     /// The hash label.
     pub(super) hash: Option<Arc<str>>,
     /// The label of the template generation.
@@ -135,7 +135,7 @@ pub(super) struct SharedPodFacts {
 
 /// Facts that few pods have.
 #[derive(Debug, Default, PartialEq)]
-struct RarePodFacts {
+struct RarePod {
     /// Of a pod whose node is not known.
     target: Option<Box<str>>,
     deleted_at: Option<Timestamp>,
@@ -146,11 +146,11 @@ struct RarePodFacts {
     nanoseconds: [i32; 2],
 }
 
-impl PodFacts {
-    pub(super) fn new(view: &PodView<'_>, relation: Relation<'_>, shared: Slot, node: Slot) -> Self {
+impl KeptPod {
+    pub(super) fn new(view: &PodView<'_>, relation: PodRelation<'_>, shared: Slot, node: Slot) -> Self {
         let (created_at, created_nanoseconds) = Seconds::of(view.created_at);
         let (ready_since, ready_nanoseconds) = Seconds::of(view.ready_since);
-        let Relation { ownership, selected, .. } = relation;
+        let PodRelation { ownership, selected, .. } = relation;
         let (name_end, uid_end) = (view.name.len(), view.name.len() + view.uid.len());
         let mut text = String::with_capacity(uid_end + view.resource_version.len());
         [view.name, view.uid, view.resource_version].into_iter().for_each(|part| text.push_str(part));
@@ -166,9 +166,9 @@ impl PodFacts {
             None
         } else {
             let target = target.map(Into::into);
-            Some(Box::new(RarePodFacts { target, deleted_at, grace_seconds, status, nanoseconds }))
+            Some(Box::new(RarePod { target, deleted_at, grace_seconds, status, nanoseconds }))
         };
-        PodFacts {
+        KeptPod {
             text: text.into_boxed_str(),
             name_end: name_end as u32,
             uid_end: uid_end as u32,
@@ -190,7 +190,7 @@ impl PodFacts {
         (self.node, self.next) = (node, next);
         if let Some(rare) = &mut self.rare {
             rare.target = None;
-            if **rare == RarePodFacts::default() {
+            if **rare == RarePod::default() {
                 self.rare = None;
             }
         }
@@ -203,10 +203,10 @@ impl PodFacts {
     }
 
     /// Whether other facts differ in the resource version at most.
-    pub(super) fn is_but_for_version(&self, other: &PodFacts) -> bool {
-        let identity = |pod: &PodFacts| (pod.name_end, pod.uid_end, pod.node, pod.shared);
-        let times = |pod: &PodFacts| (pod.created_at, pod.ready_since);
-        let state = |pod: &PodFacts| (pod.phase, pod.ownership, pod.ready, pod.flags);
+    pub(super) fn is_but_for_version(&self, other: &KeptPod) -> bool {
+        let identity = |pod: &KeptPod| (pod.name_end, pod.uid_end, pod.node, pod.shared);
+        let times = |pod: &KeptPod| (pod.created_at, pod.ready_since);
+        let state = |pod: &KeptPod| (pod.phase, pod.ownership, pod.ready, pod.flags);
         identity(self) == identity(other)
             && times(self) == times(other)
             && state(self) == state(other)
@@ -214,7 +214,7 @@ impl PodFacts {
             && self.rare == other.rare
     }
 
-    pub(super) fn take_version_of(&mut self, other: PodFacts) {
+    pub(super) fn take_version_of(&mut self, other: KeptPod) {
         self.text = other.text;
     }
 
@@ -285,7 +285,7 @@ pub(super) struct Frame<'f> {
     pub(super) namespace: &'f str,
     /// The DaemonSet's uid.
     pub(super) uid: &'f str,
-    pub(super) shared: Option<&'f SharedPodFacts>,
+    pub(super) shared: Option<&'f SharedByPods>,
     /// The name of its node.
     pub(super) node: Option<&'f str>,
 }

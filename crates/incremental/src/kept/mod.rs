@@ -1,23 +1,23 @@
 //! The state that a [`Tracker`](crate::Tracker) keeps, so that a plan costs as much as the changes,
 //! whatever the size of the fleet.
 //!
-//! It holds facts about nodes and pods, not the objects. For each node it keeps the [standing](standing::Standing): the
+//! It holds facts about nodes and pods, not the objects. For each node it keeps the [evaluation](evaluation::NodeEvaluation): the
 //! figures in which the node counts, and its places in the orders from which a plan chooses. A change makes nodes dirty.
-//! A plan finds the standing of dirty nodes anew, chooses from the orders the nodes that it can touch, and decides on a
+//! A plan finds the evaluation of dirty nodes anew, chooses from the orders the nodes that it can touch, and decides on a
 //! snapshot of these alone, beside the sums of all others. The steps are those of a decision on the whole: there is one
 //! planner.
 
 mod apply;
 mod choose;
 mod evaluate;
-mod excerpt;
+mod evaluation;
 mod facts;
 mod objects;
+mod partial;
 mod plan;
 mod recheck;
 mod rollout;
 mod slots;
-mod standing;
 mod waves;
 
 pub use apply::Change;
@@ -25,18 +25,19 @@ pub use apply::Change;
 use crate::NeedsLists;
 use apply::keeps;
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Position, Relation,
+    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, PodRelation, Position,
     RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
+use evaluation::Evaluations;
 use facts::{NOWHERE, Slot};
 use jiff::Timestamp;
 use objects::Objects;
+use partial::partial_snapshot;
 use recheck::Recheck;
 use rollout::KeptRollout;
-use standing::Standings;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -49,12 +50,12 @@ pub(crate) struct Kept {
     revisions: Vec<ControllerRevision>,
     revision_facts: Vec<RevisionFacts>,
     objects: Objects,
-    standings: Standings,
+    evaluations: Evaluations,
     recheck: Recheck,
     /// The rollout, if the policy steers it.
     rollout: Option<Box<KeptRollout>>,
-    /// The history that the standings rest on; `None` where they must be found anew.
-    basis: Option<Basis>,
+    /// The history that the evaluations rest on; `None` where they must be found anew.
+    history_facts: Option<HistoryFacts>,
     /// Whether a revision or the DaemonSet has changed since the last plan.
     is_history_stale: bool,
     /// The pod template of the last plan with creates.
@@ -63,20 +64,20 @@ pub(crate) struct Kept {
     now: Timestamp,
 }
 
-/// The parts of the history that a standing depends on.
+/// The parts of the history that an evaluation depends on.
 #[derive(Debug, Clone, PartialEq)]
-struct Basis {
+struct HistoryFacts {
     current_hash: String,
     created_at: Option<Timestamp>,
     /// The current revision is there.
     exists: bool,
     /// The meaning of each hash that a pod carries.
-    meanings: BTreeMap<Arc<str>, Meaning>,
+    hashes: BTreeMap<Arc<str>, HashFacts>,
 }
 
 /// The meaning of a hash label.
 #[derive(Debug, Clone, PartialEq)]
-struct Meaning {
+struct HashFacts {
     evidence: Evidence,
     /// The number of its revision.
     number: Option<i64>,
@@ -87,7 +88,7 @@ struct Meaning {
 }
 
 /// A plan of all objects, and the places of its nodes in the state that is made of it.
-struct Listed<'l> {
+struct WholePlan<'l> {
     snapshot: &'l Snapshot<'l>,
     /// `None` where the plan ended early.
     steps: Option<&'l Steps<'l>>,
@@ -97,7 +98,7 @@ struct Listed<'l> {
     slots: IndexVec<NodeIx, Slot>,
 }
 
-impl<'l> Listed<'l> {
+impl<'l> WholePlan<'l> {
     fn new(snapshot: &'l Snapshot<'l>, decision: &'l Decision<'l>, report: &'l Report) -> Self {
         let steps = match decision {
             Decision::Synced(steps) => Some(&**steps),
@@ -111,7 +112,7 @@ impl<'l> Listed<'l> {
         for (slot, position) in (0..).zip(&*order) {
             slots.set(*position, slot);
         }
-        Listed { snapshot, steps, report, order, slots }
+        WholePlan { snapshot, steps, report, order, slots }
     }
 
     /// The names of the nodes, in the order of the slots: they share the text of the report.
@@ -131,17 +132,17 @@ impl Kept {
         report: &Report,
         memory: &Memory,
     ) -> Self {
-        let listed = Listed::new(snapshot, decision, report);
+        let listed = WholePlan::new(snapshot, decision, report);
         let spec = Arc::new(Spec::clone(snapshot.spec()).into_owned());
         let mut kept = Kept {
             spec,
             revisions: Vec::new(),
             revision_facts: Vec::new(),
             objects: Objects::default(),
-            standings: Standings::default(),
+            evaluations: Evaluations::default(),
             recheck: Recheck::default(),
             rollout: None,
-            basis: None,
+            history_facts: None,
             is_history_stale: false,
             pod_template: None,
             now: snapshot.now(),
@@ -162,13 +163,13 @@ impl Kept {
         }
         for (position, pod, facts) in pods {
             let node = facts.node.map_or(NOWHERE, |node| *listed.slots.at(node));
-            kept.objects.add_pod(pod, Relation::of(snapshot, position), node);
+            kept.objects.add_pod(pod, PodRelation::of(snapshot, position), node);
         }
         kept.rollout = KeptRollout::of_decision(&listed, &kept.objects).map(Box::new);
         kept.recheck = Recheck::new(memory, &kept.objects);
         if let Some(steps) = listed.steps {
-            kept.take_standings(steps, &listed.order);
-            // A standing has no part in what all nodes decide together. This plan lets these nodes go, and the next one may not.
+            kept.take_evaluations(steps, &listed.order);
+            // An evaluation has no part in what all nodes decide together. This plan lets these nodes go, and the next one may not.
             for node in steps.node_sync.gone_last(&steps.fleet) {
                 kept.objects.mark_dirty(*listed.slots.at(node));
             }
@@ -190,27 +191,27 @@ impl Kept {
         }
     }
 
-    /// The standings of all nodes, from a decision on the whole, whose nodes are in this order of the slots.
-    fn take_standings(&mut self, steps: &Steps<'_>, order: &[NodeIx]) {
+    /// The evaluations of all nodes, from a decision on the whole, whose nodes are in this order of the slots.
+    fn take_evaluations(&mut self, steps: &Steps<'_>, order: &[NodeIx]) {
         let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
-        let standings =
-            evaluate::Steps { history, fleet, node_sync, counts }.standings(claim, order.iter().copied());
+        let evaluations =
+            evaluate::Steps { history, fleet, node_sync, counts }.evaluations(claim, order.iter().copied());
         while self.objects.next_dirty().is_some() {}
-        for ((_, node), standing) in self.objects.nodes.iter_mut().zip(standings) {
-            node.standing = standing;
+        for ((_, node), evaluation) in self.objects.nodes.iter_mut().zip(evaluations) {
+            node.evaluation = evaluation;
         }
         let nodes = self.objects.nodes.iter();
-        let named = nodes.map(|(slot, node)| ((node.facts.name.clone(), slot as Slot), &node.standing));
-        self.standings = Standings::of(named, counts.sums.clone());
-        self.basis = Some(self.basis_of(history));
+        let named = nodes.map(|(slot, node)| ((node.facts.name.clone(), slot as Slot), &node.evaluation));
+        self.evaluations = Evaluations::of(named, counts.sums.clone());
+        self.history_facts = Some(self.history_facts_of(history));
     }
 
-    fn set_standing(&mut self, slot: Slot, standing: standing::Standing) {
+    fn set_evaluation(&mut self, slot: Slot, evaluation: evaluation::NodeEvaluation) {
         let Some(node) = self.objects.nodes.get_mut(slot as usize) else { return };
         let named = (node.facts.name.clone(), slot);
-        let old = std::mem::replace(&mut node.standing, standing);
-        self.standings.change(&named, &old, false);
-        self.standings.change(&named, &node.standing, true);
+        let old = std::mem::replace(&mut node.evaluation, evaluation);
+        self.evaluations.change(&named, &old, false);
+        self.evaluations.change(&named, &node.evaluation, true);
     }
 
     /// The plan of the whole cluster.
@@ -242,7 +243,7 @@ impl Kept {
     /// A snapshot of the whole cluster, as far as the facts go: pods of others that are on no known node are missing.
     pub(crate) fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
         let slots: Vec<Slot> = self.all_slots().collect();
-        excerpt::excerpt(self, &slots, memory.clone(), at)
+        partial_snapshot(self, &slots, memory.clone(), at)
     }
 
     /// As [`whole`](Self::whole), of the nodes in these slots; with the slots that have a node.
@@ -253,7 +254,7 @@ impl Kept {
         at: ObservedAt,
     ) -> (Vec<Slot>, Snapshot<'_>) {
         let slots: Vec<Slot> = slots.into_iter().filter(|slot| self.objects.node(*slot).is_some()).collect();
-        let snapshot = excerpt::excerpt(self, &slots, memory.clone(), at);
+        let snapshot = partial_snapshot(self, &slots, memory.clone(), at);
         (slots, snapshot)
     }
 

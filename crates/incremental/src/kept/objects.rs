@@ -1,9 +1,9 @@
 //! The nodes and pods of a kept state, found by name, each pod on its node.
 
-use super::facts::{Frame, NOWHERE, NodeFacts, PodFacts, SharedPodFacts, Slot};
+use super::evaluation::NodeEvaluation;
+use super::facts::{Frame, KeptNode, KeptPod, NOWHERE, SharedByPods, Slot};
 use super::slots::Slots;
-use super::standing::Standing;
-use daemonset::internal::{ClaimVerdict, Placement, Relation};
+use daemonset::internal::{ClaimVerdict, Placement, PodRelation};
 use daemonset::model::NodeName;
 use daemonset::{NodeView, PodView};
 use slab::Slab;
@@ -12,17 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A kept node.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) facts: NodeFacts,
+    pub(super) facts: KeptNode,
     first_pod: Slot,
-    /// Its standing is that of other facts.
+    /// Its evaluation is that of other facts.
     pub(super) is_dirty: bool,
-    pub(super) standing: Standing,
+    pub(super) evaluation: NodeEvaluation,
 }
 
 /// Facts that pods share.
 #[derive(Debug)]
 struct Shared {
-    facts: SharedPodFacts,
+    facts: SharedByPods,
     /// How many kept pods have them.
     uses: u32,
     /// How many pods of the DaemonSet are among these.
@@ -34,7 +34,7 @@ struct Shared {
 pub(super) struct Objects {
     pub(super) nodes: Slab<Node>,
     node_slots: Slots,
-    pub(super) pods: Slab<PodFacts>,
+    pub(super) pods: Slab<KeptPod>,
     pod_slots: Slots,
     /// A few: pods differ by revision, and by templates of a person. Only the facts in the first slots are looked for: where somebody
     /// gives each pod a label of its own, each has facts of its own.
@@ -43,7 +43,7 @@ pub(super) struct Objects {
     last_shared: Slot,
     /// Pods without a node among the nodes, by the name of their node, if they have one; without those of other owners.
     strays: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
-    /// Nodes whose standing must be found anew.
+    /// Nodes whose evaluation must be found anew.
     dirty: Vec<Slot>,
     /// Nodes whose facts have changed since the last call of [`take_touched`](Self::take_touched); `None` for all.
     touched: Option<BTreeSet<Slot>>,
@@ -56,8 +56,8 @@ fn name_of_node(nodes: &Slab<Node>, slot: Slot) -> Option<&str> {
     nodes.get(slot as usize).map(|node| node.facts.name.as_str())
 }
 
-fn name_of_pod(pods: &Slab<PodFacts>, slot: Slot) -> Option<&str> {
-    pods.get(slot as usize).map(PodFacts::name)
+fn name_of_pod(pods: &Slab<KeptPod>, slot: Slot) -> Option<&str> {
+    pods.get(slot as usize).map(KeptPod::name)
 }
 
 impl Objects {
@@ -81,11 +81,11 @@ impl Objects {
         self.nodes.get(slot as usize)
     }
 
-    pub(super) fn pod(&self, slot: Slot) -> Option<&PodFacts> {
+    pub(super) fn pod(&self, slot: Slot) -> Option<&KeptPod> {
         self.pods.get(slot as usize)
     }
 
-    pub(super) fn shared(&self, slot: Slot) -> Option<&SharedPodFacts> {
+    pub(super) fn shared(&self, slot: Slot) -> Option<&SharedByPods> {
         self.shared.get(slot as usize).map(|shared| &shared.facts)
     }
 
@@ -96,19 +96,19 @@ impl Objects {
     }
 
     /// The pods of a node.
-    pub(super) fn pods_of(&self, node: &Node) -> impl Iterator<Item = &PodFacts> {
+    pub(super) fn pods_of(&self, node: &Node) -> impl Iterator<Item = &KeptPod> {
         std::iter::successors(self.pod(node.first_pod), |pod| self.pod(pod.next))
     }
 
     /// The pods without a node among the nodes.
-    pub(super) fn strays(&self) -> impl Iterator<Item = &PodFacts> {
+    pub(super) fn strays(&self) -> impl Iterator<Item = &KeptPod> {
         self.strays.values().flatten().filter_map(|slot| self.pod(*slot))
     }
 
     /// The relation of a pod to the DaemonSet.
-    pub(super) fn relation<'o>(&'o self, pod: &'o PodFacts) -> Relation<'o> {
+    pub(super) fn relation<'o>(&'o self, pod: &'o KeptPod) -> PodRelation<'o> {
         let shared = self.shared(pod.shared);
-        Relation {
+        PodRelation {
             ownership: pod.ownership,
             selected: pod.is_selected(),
             hash: shared.and_then(|shared| shared.hash.as_deref()),
@@ -117,12 +117,12 @@ impl Objects {
     }
 
     /// The view of a pod.
-    pub(super) fn pod_view<'o>(&'o self, pod: &'o PodFacts, namespace: &'o str, uid: &'o str) -> PodView<'o> {
+    pub(super) fn pod_view<'o>(&'o self, pod: &'o KeptPod, namespace: &'o str, uid: &'o str) -> PodView<'o> {
         let node = self.node(pod.node).map(|node| node.facts.name.as_str());
         pod.view(Frame { namespace, uid, shared: self.shared(pod.shared), node })
     }
 
-    /// Takes a node whose standing must be found anew off the list; `None` once there is no other.
+    /// Takes a node whose evaluation must be found anew off the list; `None` once there is no other.
     pub(super) fn next_dirty(&mut self) -> Option<Slot> {
         if self.dirty.is_empty() {
             // After a change of all nodes the list is as long as the fleet.
@@ -180,7 +180,7 @@ impl Objects {
         else {
             return self.add_node(view.name.into(), view, placement);
         };
-        let facts = NodeFacts::new(node.facts.name.clone(), view, placement);
+        let facts = KeptNode::new(node.facts.name.clone(), view, placement);
         if node.facts != facts {
             node.facts = facts;
             self.change_facts(slot);
@@ -189,8 +189,8 @@ impl Objects {
 
     /// Adds a node that is not among the nodes, with its name.
     pub(super) fn add_node(&mut self, name: NodeName, view: &NodeView<'_>, placement: Placement) {
-        let facts = NodeFacts::new(name, view, placement);
-        let node = Node { facts, first_pod: NOWHERE, is_dirty: false, standing: Standing::default() };
+        let facts = KeptNode::new(name, view, placement);
+        let node = Node { facts, first_pod: NOWHERE, is_dirty: false, evaluation: NodeEvaluation::default() };
         let slot = self.nodes.insert(node) as Slot;
         let nodes = &self.nodes;
         self.node_slots.insert(view.name, slot, |slot| name_of_node(nodes, slot));
@@ -201,7 +201,7 @@ impl Objects {
         self.change_facts(slot);
     }
 
-    /// Removes a node, whose standing the caller has withdrawn. Its pods have no node then.
+    /// Removes a node, whose evaluation the caller has withdrawn. Its pods have no node then.
     pub(super) fn remove_node(&mut self, slot: Slot) -> Option<Node> {
         let node = self.nodes.try_remove(slot as usize)?;
         self.touch(slot);
@@ -216,10 +216,10 @@ impl Objects {
     }
 
     /// Puts a pod among the pods. Returns whether a decision can depend on the change.
-    pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: Relation<'_>) -> bool {
+    pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: PodRelation<'_>) -> bool {
         let shared = self.use_shared(view, relation);
         let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
-        let facts = PodFacts::new(view, relation, shared, node);
+        let facts = KeptPod::new(view, relation, shared, node);
         let old = self.pod_slot(view.name);
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
@@ -240,12 +240,12 @@ impl Objects {
     }
 
     /// Adds a pod whose name no other one has, on a node of this slot.
-    pub(super) fn add_pod(&mut self, view: &PodView<'_>, relation: Relation<'_>, node: Slot) {
+    pub(super) fn add_pod(&mut self, view: &PodView<'_>, relation: PodRelation<'_>, node: Slot) {
         let shared = self.use_shared(view, relation);
-        self.insert_pod(PodFacts::new(view, relation, shared, node), node);
+        self.insert_pod(KeptPod::new(view, relation, shared, node), node);
     }
 
-    fn insert_pod(&mut self, facts: PodFacts, node: Slot) {
+    fn insert_pod(&mut self, facts: KeptPod, node: Slot) {
         let slot = self.pods.insert(facts) as Slot;
         let pods = &self.pods;
         if let Some(name) = name_of_pod(pods, slot) {
@@ -255,7 +255,7 @@ impl Objects {
         self.count_live(slot, true);
     }
 
-    pub(super) fn remove_pod(&mut self, slot: Slot) -> Option<PodFacts> {
+    pub(super) fn remove_pod(&mut self, slot: Slot) -> Option<KeptPod> {
         self.unlink(slot);
         self.count_live(slot, false);
         let pod = self.pods.try_remove(slot as usize)?;
@@ -315,7 +315,7 @@ impl Objects {
         }
     }
 
-    fn use_shared(&mut self, view: &PodView<'_>, relation: Relation<'_>) -> Slot {
+    fn use_shared(&mut self, view: &PodView<'_>, relation: PodRelation<'_>) -> Slot {
         let is_it = |shared: &Shared| {
             shared.facts.hash.as_deref() == relation.hash
                 && shared.facts.generation.as_deref() == relation.generation
@@ -327,7 +327,7 @@ impl Objects {
         let slot = found.unwrap_or_else(|| {
             let hash = relation.hash.map(Into::into);
             let generation = relation.generation.map(Into::into);
-            let facts = SharedPodFacts { hash, generation, tolerations: view.tolerations.to_vec() };
+            let facts = SharedByPods { hash, generation, tolerations: view.tolerations.to_vec() };
             self.shared.insert(Shared { facts, uses: 0, live: 0 }) as Slot
         });
         if let Some(shared) = self.shared.get_mut(slot as usize) {
@@ -353,7 +353,7 @@ impl Objects {
     }
 }
 
-impl PodFacts {
+impl KeptPod {
     /// The DaemonSet owns, adopts or releases it.
     pub(super) fn is_of_interest(&self) -> bool {
         self.claim() != ClaimVerdict::Ignore

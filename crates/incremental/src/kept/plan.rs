@@ -1,9 +1,10 @@
 //! A plan from the kept state.
 
+use super::evaluation::NodeEvaluation;
 use super::facts::Slot;
+use super::partial::partial_snapshot;
 use super::rollout::KeptRollout;
-use super::standing::Standing;
-use super::{Basis, Kept, evaluate, excerpt};
+use super::{HistoryFacts, Kept, evaluate};
 use crate::NeedsLists;
 use daemonset::internal::{
     Counts, Fleet, FromTemplate, Goals, History, NodeIx, Position, claim, claim_revisions, counts,
@@ -17,8 +18,8 @@ use std::sync::Arc;
 
 /// The end of an evaluation.
 enum Evaluated {
-    /// The standings of all nodes, and the part of the memory about them.
-    Standings(Vec<Standing>, Memory),
+    /// The evaluations of all nodes, and the part of the memory about them.
+    Evaluations(Vec<NodeEvaluation>, Memory),
     /// These further nodes have other goals now.
     OtherGoals(Vec<Slot>),
 }
@@ -57,13 +58,13 @@ impl Kept {
         Ok(plan)
     }
 
-    /// Lets time go on, or back: then every standing may change.
+    /// Lets time go on, or back: then every evaluation may change.
     fn advance(&mut self, at: ObservedAt) {
         if at.now < self.now {
             self.objects.mark_all_dirty();
         }
         self.now = at.now;
-        let due = self.standings.due.range(..=(at.now, Slot::MAX));
+        let due = self.evaluations.due.range(..=(at.now, Slot::MAX));
         let due: Vec<Slot> = due.map(|(_, slot)| *slot).collect();
         due.into_iter().for_each(|slot| self.objects.mark_dirty(slot));
         self.recheck.advance(at.pods_version);
@@ -80,7 +81,7 @@ impl Kept {
         names.into_iter().collect()
     }
 
-    /// Finds the standings of the dirty nodes. Returns these nodes, with the part of the memory about them and about the nodes
+    /// Finds the evaluations of the dirty nodes. Returns these nodes, with the part of the memory about them and about the nodes
     /// of these names.
     fn changed(
         &mut self,
@@ -97,8 +98,8 @@ impl Kept {
             }
             changed.sort_unstable();
             let part = self.part_of(memory, &changed, names);
-            if self.basis.is_none() {
-                // Without a history no node has a standing: they stay dirty.
+            if self.history_facts.is_none() {
+                // Without a history no node has an evaluation: they stay dirty.
                 changed.iter().for_each(|slot| self.objects.mark_dirty(*slot));
                 return Ok((changed, part));
             }
@@ -108,9 +109,9 @@ impl Kept {
             let evaluated = self.evaluate(&changed, part, at, looked_at);
             self.rollout = rollout;
             match evaluated? {
-                Evaluated::Standings(standings, part) => {
-                    for (slot, standing) in changed.iter().zip(standings) {
-                        self.set_standing(*slot, standing);
+                Evaluated::Evaluations(evaluations, part) => {
+                    for (slot, evaluation) in changed.iter().zip(evaluations) {
+                        self.set_evaluation(*slot, evaluation);
                     }
                     return Ok((changed, part));
                 }
@@ -121,35 +122,35 @@ impl Kept {
         }
     }
 
-    /// Marks all nodes where the history has changed in a way that standings depend on.
+    /// Marks all nodes where the history has changed in a way that evaluations depend on.
     fn compare_history(&mut self, at: ObservedAt) {
-        let is_known = |basis: &Basis| {
+        let is_known = |history_facts: &HistoryFacts| {
             let mut hashes = self.objects.live_hashes();
-            hashes.all(|hash| basis.meanings.contains_key(hash))
+            hashes.all(|hash| history_facts.hashes.contains_key(hash))
         };
-        if !self.is_history_stale && self.basis.as_ref().is_some_and(is_known) {
+        if !self.is_history_stale && self.history_facts.as_ref().is_some_and(is_known) {
             return;
         }
         if let Some(rollout) = &mut self.rollout {
             rollout.revisions_changed();
         }
-        let basis = {
-            let snapshot = excerpt::excerpt(self, &[], Memory::default(), at);
+        let history_facts = {
+            let snapshot = partial_snapshot(self, &[], Memory::default(), at);
             let history = History::new(&snapshot, &claim_revisions(&snapshot));
-            history.ok().map(|history| self.basis_of(&history))
+            history.ok().map(|history| self.history_facts_of(&history))
         };
-        let is_same = match (&self.basis, &basis) {
+        let is_same = match (&self.history_facts, &history_facts) {
             (Some(old), Some(new)) => old.allows(new),
             (None, _) | (_, None) => false,
         };
         if !is_same {
             self.objects.mark_all_dirty();
         }
-        self.is_history_stale = basis.is_none();
-        self.basis = basis;
+        self.is_history_stale = history_facts.is_none();
+        self.history_facts = history_facts;
     }
 
-    /// The standings of these nodes, unless a rollout has other goals for further ones now.
+    /// The evaluations of these nodes, unless a rollout has other goals for further ones now.
     fn evaluate(
         &self,
         slots: &[Slot],
@@ -158,12 +159,12 @@ impl Kept {
         rollout: Option<&mut KeptRollout>,
     ) -> Result<Evaluated, NeedsLists> {
         if slots.is_empty() && rollout.is_none() {
-            return Ok(Evaluated::Standings(Vec::new(), part));
+            return Ok(Evaluated::Evaluations(Vec::new(), part));
         }
-        let snapshot = excerpt::excerpt(self, slots, part, at);
+        let snapshot = partial_snapshot(self, slots, part, at);
         let claim = claim(&snapshot);
         let Ok(history) = History::new(&snapshot, &claim.revisions) else {
-            return Ok(Evaluated::Standings(Vec::new(), snapshot.into_memory()));
+            return Ok(Evaluated::Evaluations(Vec::new(), snapshot.into_memory()));
         };
         let mut fleet = Fleet::build(&snapshot, &claim, &history, &[]);
         if let Some(rollout) = rollout {
@@ -178,9 +179,9 @@ impl Kept {
         let node_sync = node_sync(&fleet);
         let counts = &counts(&fleet, &node_sync);
         let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, counts };
-        let standings = steps.standings(&claim, fleet.nodes.positions());
+        let evaluations = steps.evaluations(&claim, fleet.nodes.positions());
         drop((fleet, history));
-        Ok(Evaluated::Standings(standings, snapshot.into_memory()))
+        Ok(Evaluated::Evaluations(evaluations, snapshot.into_memory()))
     }
 
     /// Decides on the nodes that the plan can touch and on the changed ones, beside all others. Returns the part of the memory
@@ -200,12 +201,12 @@ impl Kept {
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
         before.add_deletes(memory, &gone);
         let mut after = before.clone();
-        let snapshot = excerpt::excerpt(self, &slots, before, at);
+        let snapshot = partial_snapshot(self, &slots, before, at);
         let choice = choice.filter_map(|slot| slots.binary_search(&slot).ok().map(NodeIx::new));
         let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
         let counts = Counts {
-            nodes: nodes.map(|node| node.standing.figures).collect(),
-            sums: self.standings.sums.clone(),
+            nodes: nodes.map(|node| node.evaluation.figures).collect(),
+            sums: self.evaluations.sums.clone(),
         };
         let decision = decide_chosen(&snapshot, &rest, counts, choice);
         let Ok(plan) = plan_decided(&snapshot, &decision, &FromTemplate);
@@ -223,16 +224,16 @@ impl Kept {
     }
 }
 
-impl Basis {
-    /// Whether the standings that rest on this basis are the same on another one. A hash that only one of them has is of pods
+impl HistoryFacts {
+    /// Whether the evaluations that rest on these facts are the same on another one. A hash that only one of them has is of pods
     /// that came or went since, whose nodes are dirty anyway.
-    fn allows(&self, other: &Basis) -> bool {
+    fn allows(&self, other: &HistoryFacts) -> bool {
         self.current_hash == other.current_hash
             && self.created_at == other.created_at
             && self.exists == other.exists
             && self
-                .meanings
+                .hashes
                 .iter()
-                .all(|(hash, meaning)| other.meanings.get(hash).is_none_or(|found| found == meaning))
+                .all(|(hash, meaning)| other.hashes.get(hash).is_none_or(|found| found == meaning))
     }
 }

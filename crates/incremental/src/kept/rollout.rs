@@ -2,11 +2,11 @@
 //!
 //! A change of one node moves that node, and at most one other one a wave over the limit of that wave.
 
-use super::Listed;
-use super::facts::{NodeFacts, Slot};
+use super::WholePlan;
+use super::evaluation::Named;
+use super::facts::{KeptNode, Slot};
 use super::objects::Objects;
-use super::standing::Named;
-use super::waves::{Members, Orders, Place, Turn};
+use super::waves::{Members, Orders, Turn, WavePlace};
 use crate::NeedsLists;
 use daemonset::NodeView;
 use daemonset::internal::{
@@ -136,14 +136,14 @@ impl KeptRollout {
     }
 
     /// The rollout of a plan of a whole snapshot, if the policy steers one: its facts, the decision about it and its goals.
-    pub(super) fn of_decision(listed: &Listed<'_>, objects: &Objects) -> Option<Self> {
+    pub(super) fn of_decision(listed: &WholePlan<'_>, objects: &Objects) -> Option<Self> {
         let snapshot = listed.snapshot;
         let policy = snapshot.spec().policy.rollout.as_ref()?;
         let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goals.rollout()?.known)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, known)| known.base.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
         for ((slot, position), (_, node)) in (0..).zip(&*listed.order).zip(&objects.nodes) {
-            let NodeFacts { name, placement, .. } = &node.facts;
+            let KeptNode { name, placement, .. } = &node.facts;
             let (node, live) = match decided {
                 Some((steps, known)) => {
                     let live = rollout.live.add(live_hashes(&steps.fleet, &steps.history, *position));
@@ -167,7 +167,7 @@ impl KeptRollout {
             let is_alike = |other: &Wave| other.up_to.is_some() && other.nodes == wave.nodes;
             let order = policy.waves.iter().position(is_alike).filter(|_| wave.up_to.is_some());
             let ordered = (0..).zip(&rollout.nodes).zip(&places).filter(|_| order == Some(index));
-            let ordered = ordered.filter(|(_, place)| **place != Place::Elsewhere);
+            let ordered = ordered.filter(|(_, place)| **place != WavePlace::Elsewhere);
             rollout.orders.push(ordered.filter_map(|((slot, member), _)| member.as_ref()?.turn(slot)));
             let report = reports().nth(index);
             let names = report.map(|report| Arc::clone(&report.nodes));
@@ -418,19 +418,19 @@ impl KeptRollout {
 
 /// The places of all nodes in a wave that has these nodes; `others` match it, but do not take part.
 fn places<'n>(
-    listed: &Listed<'_>,
+    listed: &WholePlan<'_>,
     wave: Option<&'n WaveNodes>,
     others: impl Iterator<Item = &'n NodeIx>,
-) -> Vec<Place> {
-    let mut places = vec![Place::Elsewhere; listed.order.len()];
+) -> Vec<WavePlace> {
+    let mut places = vec![WavePlace::Elsewhere; listed.order.len()];
     let mut put = |position: &NodeIx, place| {
         if let Some(found) = places.get_mut(*listed.slots.at(*position) as usize) {
             *found = place;
         }
     };
     let [inside, beyond] = wave.map_or([&[][..]; 2], |wave| [wave.inside(), wave.beyond()]);
-    inside.iter().for_each(|node| put(node, Place::Inside));
-    beyond.iter().chain(others).for_each(|node| put(node, Place::Beyond));
+    inside.iter().for_each(|node| put(node, WavePlace::Inside));
+    beyond.iter().chain(others).for_each(|node| put(node, WavePlace::Beyond));
     places
 }
 

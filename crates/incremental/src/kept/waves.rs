@@ -1,7 +1,7 @@
 //! The nodes of a wave, and the order of their turns where it has a limit.
 
+use super::evaluation::Named;
 use super::facts::Slot;
-use super::standing::Named;
 use daemonset::internal::{WaveFigures, size_of_wave};
 use daemonset::model::{IntOrString, NodeName};
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ pub(super) type Turn = (bool, Named);
 
 /// The place of a node in a wave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WavePlace {
     /// The wave does not match it.
     #[default]
     Elsewhere,
@@ -26,7 +26,7 @@ pub(super) enum Place {
 #[derive(Debug, Clone)]
 pub(super) struct Members {
     /// By slot.
-    places: Vec<Place>,
+    places: Vec<WavePlace>,
     limit: Option<Limit>,
     /// Of those of the wave.
     pub(super) figures: WaveFigures,
@@ -76,14 +76,14 @@ impl Orders {
 impl Members {
     /// A wave with these places; its limit, if it has one, cuts the given order.
     pub(super) fn new(
-        places: Vec<Place>,
+        places: Vec<WavePlace>,
         limit: Option<(IntOrString, usize)>,
         orders: &Orders,
         figures: WaveFigures,
         names: Option<Arc<[NodeName]>>,
     ) -> Self {
         let limit = limit.map(|(up_to, order)| {
-            let size = places.iter().filter(|place| **place == Place::Inside).count();
+            let size = places.iter().filter(|place| **place == WavePlace::Inside).count();
             let mut limit = Limit { up_to, order, size, last: None };
             let before_last = size.checked_sub(1).zip(orders.get(&limit));
             limit.last = before_last.and_then(|(index, order)| order.iter().nth(index)).cloned();
@@ -92,14 +92,14 @@ impl Members {
         Members { places, limit, figures, names }
     }
 
-    fn place(&self, slot: Slot) -> Place {
+    fn place(&self, slot: Slot) -> WavePlace {
         self.places.get(slot as usize).copied().unwrap_or_default()
     }
 
-    fn set_place(&mut self, slot: Slot, place: Place) {
+    fn set_place(&mut self, slot: Slot, place: WavePlace) {
         let index = slot as usize;
         if self.places.len() <= index {
-            self.places.resize(index + 1, Place::Elsewhere);
+            self.places.resize(index + 1, WavePlace::Elsewhere);
         }
         if let Some(found) = self.places.get_mut(index) {
             *found = place;
@@ -107,16 +107,16 @@ impl Members {
     }
 
     pub(super) fn matches(&self, slot: Slot) -> bool {
-        self.place(slot) != Place::Elsewhere
+        self.place(slot) != WavePlace::Elsewhere
     }
 
     pub(super) fn is_inside(&self, slot: Slot) -> bool {
-        self.place(slot) == Place::Inside
+        self.place(slot) == WavePlace::Inside
     }
 
     /// Sets whether the wave matches a node that does not take part.
     pub(super) fn set_match(&mut self, slot: Slot, matches: bool) {
-        self.set_place(slot, if matches { Place::Beyond } else { Place::Elsewhere });
+        self.set_place(slot, if matches { WavePlace::Beyond } else { WavePlace::Elsewhere });
     }
 
     /// A node that matches has another turn, which the orders have already. Returns the nodes that came or went, that node
@@ -135,7 +135,7 @@ impl Members {
             None => BTreeSet::from([slot]),
         };
         for slot in &moved {
-            self.set_place(*slot, if self.is_inside(*slot) { Place::Beyond } else { Place::Inside });
+            self.set_place(*slot, if self.is_inside(*slot) { WavePlace::Beyond } else { WavePlace::Inside });
         }
         if !moved.is_empty() {
             self.names = None;
@@ -154,7 +154,7 @@ impl Members {
                 inside.map(|(_, (name, _))| name.clone()).collect()
             }
             None => {
-                let inside = (0..).zip(&self.places).filter(|(_, place)| **place == Place::Inside);
+                let inside = (0..).zip(&self.places).filter(|(_, place)| **place == WavePlace::Inside);
                 inside.filter_map(|(slot, _)| name(slot).cloned()).collect()
             }
         };

@@ -1,4 +1,4 @@
-//! The standing of each node in a plan: the figures in which it counts, and its places in the orders from which a plan
+//! The evaluation of each node in a plan: the figures in which it counts, and its places in the orders from which a plan
 //! chooses.
 
 use super::facts::Slot;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A yes or no about a node's part in a plan.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Act {
+pub(super) enum Effect {
     /// Pods of it are adopted, released or labelled.
     Claims,
     /// Node sync deletes pods of it.
@@ -25,27 +25,27 @@ pub(super) enum Act {
 
 /// The part of a node in a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Acts(u8);
+pub(super) struct Effects(u8);
 
-neutral!(Acts, Acts(0));
+neutral!(Effects, Effects(0));
 
-impl Acts {
-    pub(super) fn with(self, act: Act, applies: bool) -> Self {
-        Acts(self.0 | u8::from(applies) << act as u8)
+impl Effects {
+    pub(super) fn with(self, effect: Effect, applies: bool) -> Self {
+        Effects(self.0 | u8::from(applies) << effect as u8)
     }
 
-    pub(super) fn has(self, act: Act) -> bool {
-        self.0 >> act as u8 & 1 == 1
+    pub(super) fn has(self, effect: Effect) -> bool {
+        self.0 >> effect as u8 & 1 == 1
     }
 }
 
 /// The part of one node in a plan, as long as nothing about it changes.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Standing {
+pub(super) struct NodeEvaluation {
     pub(super) figures: NodeFigures,
     /// See [`Fleet::conflicts`](field@daemonset::internal::Fleet::conflicts).
     pub(super) conflicts: u32,
-    pub(super) acts: Acts,
+    pub(super) effects: Effects,
     pub(super) group: Option<Group>,
     /// The number in its [urgency](Urgency), for a candidate.
     pub(super) number: i64,
@@ -55,7 +55,7 @@ pub(super) struct Standing {
 /// The instants of a node that is on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Instants {
-    /// When time alone changes its standing.
+    /// When time alone changes its evaluation.
     pub(super) due: Option<Timestamp>,
     /// The first change that time alone brings, with the reason to look again.
     pub(super) change: Option<(Timestamp, RequeueReason)>,
@@ -65,7 +65,7 @@ pub(super) struct Instants {
     pub(super) refused_at: Option<Timestamp>,
 }
 
-impl Standing {
+impl NodeEvaluation {
     fn urgency(&self) -> Urgency {
         let refused_at = self.instants.as_ref().and_then(|instants| instants.refused_at);
         Urgency { refused_at, number: self.number }
@@ -103,17 +103,17 @@ impl Candidates {
     }
 
     /// Adds a node, or takes it out.
-    fn change(&mut self, node: Named, standing: &Standing, is_added: bool) {
-        let nodes = self.by_urgency.entry(standing.urgency()).or_default();
+    fn change(&mut self, node: Named, evaluation: &NodeEvaluation, is_added: bool) {
+        let nodes = self.by_urgency.entry(evaluation.urgency()).or_default();
         change(nodes, Some(node), is_added);
         if nodes.is_empty() {
-            self.by_urgency.remove(&standing.urgency());
+            self.by_urgency.remove(&evaluation.urgency());
         }
-        self.count(standing, is_added);
+        self.count(evaluation, is_added);
     }
 
-    fn count(&mut self, standing: &Standing, is_added: bool) {
-        let waiting = u32::from(standing.waits());
+    fn count(&mut self, evaluation: &NodeEvaluation, is_added: bool) {
+        let waiting = u32::from(evaluation.waits());
         if is_added {
             (self.length, self.waiting) = (self.length + 1, self.waiting + waiting);
         } else {
@@ -124,7 +124,7 @@ impl Candidates {
 
 /// The sums of all nodes, and the orders from which a plan chooses.
 #[derive(Debug, Default)]
-pub(super) struct Standings {
+pub(super) struct Evaluations {
     pub(super) sums: Sums,
     pub(super) conflicts: u32,
     pub(super) pending: Candidates,
@@ -145,7 +145,7 @@ pub(super) struct Standings {
     pub(super) places_free: BTreeSet<(Timestamp, Slot)>,
 }
 
-impl Standings {
+impl Evaluations {
     pub(super) fn group(&self, group: Group) -> &Candidates {
         match group {
             Group::Pending => &self.pending,
@@ -164,61 +164,61 @@ impl Standings {
         }
     }
 
-    /// These standings of nodes with their sums, best by name: a set that is made of a sorted list takes no search.
-    pub(super) fn of<'n>(nodes: impl Iterator<Item = (Named, &'n Standing)>, sums: Sums) -> Self {
-        let mut standings = Standings { sums, ..Standings::default() };
+    /// These evaluations of nodes with their sums, best by name: a set that is made of a sorted list takes no search.
+    pub(super) fn of<'n>(nodes: impl Iterator<Item = (Named, &'n NodeEvaluation)>, sums: Sums) -> Self {
+        let mut evaluations = Evaluations { sums, ..Evaluations::default() };
         let mut creating = Vec::new();
         let mut groups: BTreeMap<(Group, Urgency), Vec<Named>> = BTreeMap::new();
-        for (node, standing) in nodes {
-            standings.conflicts += standing.conflicts;
-            standings.change_others(&node, standing, true);
-            if standing.acts.has(Act::Creates) {
+        for (node, evaluation) in nodes {
+            evaluations.conflicts += evaluation.conflicts;
+            evaluations.change_others(&node, evaluation, true);
+            if evaluation.effects.has(Effect::Creates) {
                 creating.push(node.clone());
             }
-            if let Some(group) = standing.group {
-                standings.group_mut(group).count(standing, true);
-                groups.entry((group, standing.urgency())).or_default().push(node);
+            if let Some(group) = evaluation.group {
+                evaluations.group_mut(group).count(evaluation, true);
+                groups.entry((group, evaluation.urgency())).or_default().push(node);
             }
         }
-        standings.creating = creating.into_iter().collect();
+        evaluations.creating = creating.into_iter().collect();
         for ((group, urgency), nodes) in groups {
-            standings.group_mut(group).by_urgency.insert(urgency, nodes.into_iter().collect());
+            evaluations.group_mut(group).by_urgency.insert(urgency, nodes.into_iter().collect());
         }
-        standings
+        evaluations
     }
 
-    /// Puts a node where its standing belongs, or takes it out of the places that it has by the standing.
-    pub(super) fn change(&mut self, node: &Named, standing: &Standing, is_added: bool) {
+    /// Puts a node where its evaluation belongs, or takes it out of the places that it has by the evaluation.
+    pub(super) fn change(&mut self, node: &Named, evaluation: &NodeEvaluation, is_added: bool) {
         if is_added {
-            self.sums.add(standing.figures);
-            self.conflicts += standing.conflicts;
+            self.sums.add(evaluation.figures);
+            self.conflicts += evaluation.conflicts;
         } else {
-            self.sums.subtract(standing.figures);
-            self.conflicts -= standing.conflicts;
+            self.sums.subtract(evaluation.figures);
+            self.conflicts -= evaluation.conflicts;
         }
-        self.change_others(node, standing, is_added);
-        let creating = standing.acts.has(Act::Creates).then(|| node.clone());
+        self.change_others(node, evaluation, is_added);
+        let creating = evaluation.effects.has(Effect::Creates).then(|| node.clone());
         change(&mut self.creating, creating, is_added);
-        if let Some(group) = standing.group {
-            self.group_mut(group).change(node.clone(), standing, is_added);
+        if let Some(group) = evaluation.group {
+            self.group_mut(group).change(node.clone(), evaluation, is_added);
         }
     }
 
     /// All orders but those of the candidates and of the nodes that get a pod, which most nodes can be.
-    fn change_others(&mut self, node: &Named, standing: &Standing, is_added: bool) {
+    fn change_others(&mut self, node: &Named, evaluation: &NodeEvaluation, is_added: bool) {
         let slot = node.1;
-        let Standing { acts, instants, .. } = standing;
-        let has = |act| acts.has(act);
-        let counts = |figure| standing.figures.has(figure);
+        let NodeEvaluation { effects, instants, .. } = evaluation;
+        let has = |effect| effects.has(effect);
+        let counts = |figure| evaluation.figures.has(figure);
         // Most nodes: nothing happens on them.
-        if *acts != Acts::default() {
-            let if_deleting = has(Act::Deletes).then(|| (has(Act::Leaves), node.clone()));
-            change(&mut self.claiming, has(Act::Claims).then_some(slot), is_added);
+        if *effects != Effects::default() {
+            let if_deleting = has(Effect::Deletes).then(|| (has(Effect::Leaves), node.clone()));
+            change(&mut self.claiming, has(Effect::Claims).then_some(slot), is_added);
             change(&mut self.deleting, if_deleting, is_added);
-            change(&mut self.keeping_outdated, has(Act::KeepsOutdated).then_some(slot), is_added);
+            change(&mut self.keeping_outdated, has(Effect::KeepsOutdated).then_some(slot), is_added);
         }
         if counts(Figure::LeavesLast) {
-            change(&mut self.leaving_last, Some((has(Act::Leaves), node.clone())), is_added);
+            change(&mut self.leaving_last, Some((has(Effect::Leaves), node.clone())), is_added);
         }
         change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
         change(&mut self.held_without_pod, counts(Figure::HeldWithoutPod).then_some(slot), is_added);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The relation of a pod to the DaemonSet, with the labels that a decision reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Relation<'l> {
+pub struct PodRelation<'l> {
     pub ownership: Ownership,
     /// The selector matches its labels.
     pub selected: bool,
@@ -23,10 +23,10 @@ pub struct Relation<'l> {
     pub generation: Option<&'l str>,
 }
 
-impl<'l> Relation<'l> {
+impl<'l> PodRelation<'l> {
     /// Of a pod of which the ownership is known, and whether the selector matches it.
     pub fn new(spec: &Spec<'_>, pod: &PodView<'l>, ownership: Ownership, selected: bool) -> Self {
-        Relation {
+        PodRelation {
             ownership,
             selected,
             hash: pod.labels.get(&spec.policy.unique_label_key),
@@ -39,7 +39,7 @@ impl<'l> Relation<'l> {
         let PodFacts { ownership, selected, same_generation, hash, node: _ } = *snapshot.facts(pod);
         let current = snapshot.spec.template_generation.as_deref();
         let read = || snapshot.pod(pod).labels.get(TEMPLATE_GENERATION_LABEL);
-        Relation {
+        PodRelation {
             ownership,
             selected,
             hash: hash.and_then(|hash| snapshot.index.hash(hash)),
@@ -50,7 +50,7 @@ impl<'l> Relation<'l> {
 
 /// The facts of a snapshot, which were checked when they were objects.
 #[derive(Debug)]
-pub struct Excerpt<'a> {
+pub struct PartialSnapshot<'a> {
     spec: Arc<Spec<'a>>,
     nodes: Vec<NodeView<'a>>,
     placements: Vec<Placement>,
@@ -59,17 +59,17 @@ pub struct Excerpt<'a> {
     hashes: Hashes<'a>,
 }
 
-impl<'a> Excerpt<'a> {
+impl<'a> PartialSnapshot<'a> {
     /// Nodes whose names differ, with their placements.
     pub fn new(spec: Arc<Spec<'a>>, nodes: impl Iterator<Item = (NodeView<'a>, Placement)>) -> Self {
         let (nodes, placements) = nodes.unzip();
         let hashes = Hashes::default();
-        Excerpt { spec, nodes, placements, pods: Vec::new(), pod_facts: Vec::new(), hashes }
+        PartialSnapshot { spec, nodes, placements, pods: Vec::new(), pod_facts: Vec::new(), hashes }
     }
 
     /// Adds a pod on one of the nodes, or on none.
-    pub fn add_pod(&mut self, view: PodView<'a>, relation: Relation<'a>, node: Option<NodeIx>) {
-        let Relation { ownership, selected, hash, generation } = relation;
+    pub fn add_pod(&mut self, view: PodView<'a>, relation: PodRelation<'a>, node: Option<NodeIx>) {
+        let PodRelation { ownership, selected, hash, generation } = relation;
         self.pods.push(view);
         self.pod_facts.push(PodFacts {
             ownership,
@@ -88,7 +88,7 @@ impl<'a> Excerpt<'a> {
         memory: Memory,
         at: ObservedAt,
     ) -> Snapshot<'a> {
-        let Excerpt { spec, nodes, placements, pods, pod_facts, hashes } = self;
+        let PartialSnapshot { spec, nodes, placements, pods, pod_facts, hashes } = self;
         Snapshot {
             spec,
             now: at.now,
