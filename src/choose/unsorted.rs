@@ -7,6 +7,7 @@ use crate::node::fleet::Fleet;
 use crate::node::sync::NodeSync;
 use crate::objects::position::{FleetIx, NodeIx};
 use crate::pods::history::History;
+use std::collections::BTreeMap;
 
 /// The candidates of a snapshot of all nodes, in no order: few plans need the order of a whole fleet.
 pub(crate) struct Unsorted<'f> {
@@ -66,13 +67,27 @@ impl Candidates for Unsorted<'_> {
         // Each group is asked for once, so that its list can be taken. Without room nothing is sorted.
         let candidates = if count == 0 { Vec::new() } else { std::mem::take(self.group_mut(group)) };
         // Urgency is found once for each node, not in each comparison: it looks the node's name up in the memory.
-        let mut first: Vec<(Urgency, NodeIx)> = candidates
-            .into_iter()
-            .map(|(node, pod)| (urgency(fleet, history, node, fleet.pod(pod)), node))
-            .collect();
+        // A fleet has as many urgencies as revisions, and one for each refusal: a number for each takes a quarter of the memory.
+        let mut numbers: BTreeMap<Urgency, u32> = BTreeMap::new();
+        let mut first: Vec<(u32, NodeIx)> = Vec::with_capacity(candidates.len());
+        for (node, pod) in candidates {
+            let next = numbers.len() as u32;
+            let urgency = urgency(fleet, history, node, fleet.pod(pod));
+            first.push((*numbers.entry(urgency).or_insert(next), node));
+        }
+        // The numbers are in the order of their finding so far.
+        let mut ranks = vec![0; numbers.len()];
+        for (rank, number) in (0..).zip(numbers.into_values()) {
+            if let Some(place) = ranks.get_mut(number as usize) {
+                *place = rank;
+            }
+        }
+        for (number, _) in &mut first {
+            *number = ranks.get(*number as usize).copied().unwrap_or_default();
+        }
         // The name decides last, so that no two nodes are equal and the order of the list does not matter.
         let index = &fleet.snapshot.index;
-        let order = |(a, one): &(Urgency, NodeIx), (b, other): &(Urgency, NodeIx)| {
+        let order = |(a, one): &(u32, NodeIx), (b, other): &(u32, NodeIx)| {
             a.cmp(b).then_with(|| index.by_name(*one, *other))
         };
         // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first ones in front in linear

@@ -304,3 +304,30 @@ fn is_forbidden(error: &WatchError) -> bool {
         WatchError::NoResourceVersion => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caches::Caches;
+    use crate::clock::Clock;
+    use crate::other_controller::{OtherController, Reaction};
+    use crate::queue::Queue;
+    use crate::rollout::policy::{Policies, Role};
+    use daemonset::Policy;
+
+    /// No other event need come, and its state would stay for ever.
+    #[test]
+    fn a_daemon_set_that_a_list_lacks_is_looked_at_once_more() {
+        let (caches, mut writers) = Caches::empty();
+        writers.daemon_sets.apply_watcher_event(&Event::Apply(DaemonSet::default()));
+        let queue = Arc::new(Queue::new(Duration::ZERO));
+        let policies = Policies::new(Policy::default(), Role::Controller);
+        let other_controller = OtherController::new(Reaction::StopActing);
+        let mapper = EventMapper::new(caches, queue.clone(), policies, other_controller);
+        let watches = Watches::new(mapper, None, Connection::new("https://server/", Clock::default()));
+        for event in [Event::Init, Event::InitDone] {
+            watches.take_event(&mut writers.daemon_sets, &event);
+        }
+        assert_eq!(queue.len(), 1);
+    }
+}

@@ -363,3 +363,26 @@ impl KeptPod {
         self.ownership.verdict(|| self.is_selected(), self.is_terminating())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use daemonset::internal::Ownership;
+
+    /// Where somebody gives each pod labels of its own, a search through all of them for each pod would be quadratic.
+    #[test]
+    fn shared_facts_are_looked_for_among_the_first_ones() {
+        let mut objects = Objects::default();
+        let mut count_with = |name: &str, hash: &str| {
+            let (ownership, hash) = (Ownership::Controlled, Some(hash));
+            let relation = PodRelation { ownership, selected: true, hash, generation: None };
+            objects.put_pod(&PodView::new("ns", name, name), relation);
+            objects.shared.len()
+        };
+        for number in 0..100 {
+            count_with(&format!("pod-{number}"), &format!("hash-{number}"));
+        }
+        assert_eq!(count_with("early", "hash-5"), 100);
+        assert_eq!(count_with("late", "hash-80"), 101);
+    }
+}

@@ -136,13 +136,13 @@ fn a_policy_has_at_most_64_entries_of_each_kind() {
     let paths: Vec<&str> = invalid.all().map(|problem| problem.path.as_str()).collect();
     assert_eq!(paths, ["rollout.approved", "rollout.waves", "rollout.onFailure.waitingReasons"]);
     assert_eq!(invalid.message, "Too many: 65: must have at most 64 items");
-    let unread = vec![json!({"nodes": {"matchLabels": {"a b": "c"}}}); 65];
-    let invalid = with(json!({"waves": unread})).unwrap_err();
-    assert_eq!(
-        (invalid.path.as_str(), invalid.also.len()),
-        ("rollout.waves", 0),
-        "nobody looks at each of them"
-    );
+    let wave = json!({"nodes": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
+    let paths = |count: usize| {
+        let invalid = with(json!({"waves": vec![wave.clone(); count]})).unwrap_err();
+        invalid.all().map(|problem| problem.path.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(1), ["waves[0].nodes.matchExpressions[0].operator"]);
+    assert_eq!(paths(65), ["rollout.waves"], "nobody looks at each of them");
 }
 
 #[test]
