@@ -314,6 +314,7 @@ mod tests {
     use crate::queue::Queue;
     use crate::rollout::policy::{Policies, Role};
     use daemonset::Policy;
+    use daemonset::model::DaemonSet;
 
     /// No other event need come, and its state would stay for ever.
     #[test]
