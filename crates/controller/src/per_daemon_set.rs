@@ -176,7 +176,34 @@ fn plan_text(key: &Key, plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{from_value, json};
     use tokio::time::advance;
+
+    #[test]
+    fn a_plan_is_a_line_for_each_action_and_warning_whatever_the_names_are() {
+        let [free, taken] = ["free\n\u{1b}[2J", "taken\n\u{1b}[2J"];
+        let recording: daemonset::Recording = from_value(json!({
+            "now": "2026-01-01T12:00:00Z",
+            "daemonSet": {
+                "metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
+                "spec": {
+                    "selector": {"matchLabels": {"app": "agent"}},
+                    "template": {"metadata": {"labels": {"app": "agent"}}},
+                },
+            },
+            "nodes": [
+                {"metadata": {"name": free}},
+                {"metadata": {"name": taken}, "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}},
+            ],
+            "memory": {"taken": {taken: {"uid": "gone", "at": "2026-01-01T11:30:00Z"}}},
+        }))
+        .unwrap();
+        let plan = daemonset::plan(&recording.snapshot().unwrap());
+        let text = plan_text(&Key { namespace: "ns".to_owned(), name: "agent".to_owned() }, &plan);
+        assert!(text.contains(r"free\n\u{1b}[2J") && text.contains(r"taken\n\u{1b}[2J"), "{text:?}");
+        let acts = plan.actions.iter().filter(|action| action.acts()).count();
+        assert_eq!((text.lines().count(), text.contains('\u{1b}')), (1 + acts + plan.warnings.len(), false));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_refusal_is_logged_once_until_it_has_not_happened_for_an_hour() {

@@ -100,6 +100,13 @@ fn a_command_line_that_a_server_would_refuse_ends_the_process_with_all_problems(
 }
 
 #[test]
+fn a_problem_is_one_line_without_characters_that_act() {
+    let (code, lines) = code_and_lines(program(&["--policy=/nonexistent/a\n\u{1b}[2Jb"]).output().unwrap());
+    assert_eq!((code, lines.len()), (Some(2), 1), "{lines:#?}");
+    assert!(lines[0].starts_with(r"error: --policy /nonexistent/a\n\u{1b}[2Jb: "), "{lines:#?}");
+}
+
+#[test]
 fn a_process_without_a_kubeconfig_says_so_in_one_sentence() {
     let (code, lines) = code_and_lines(program(&["--listen=127.0.0.1:0"]).output().unwrap());
     assert_eq!(code, Some(1));
