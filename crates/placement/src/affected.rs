@@ -83,10 +83,10 @@ pub fn affected<'d, 'p>(
 /// assert!(NodeChange::new([], Some(&node), Some(&node)).is_none());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NodeChange<'a>(Kind<'a>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Kind<'a> {
     Update(&'a Node, &'a Node),
     /// Nodes that join or leave, and the pods that have one of them as their target.
