@@ -3,7 +3,7 @@
 use crate::action::Action;
 use crate::input::memory::{ActionOutcome, Memory};
 use crate::input::{Observed, ObservedAt, Policy, Snapshot};
-use crate::kubernetes::hash::{Hasher, lookup_hash};
+use crate::kubernetes::hash::lookup_hash;
 use crate::model::{NodeName, Owner, Uid};
 use crate::objects::problem::{InvalidSnapshot, Problem};
 use crate::objects::view::{NodeView, PodView, RevisionView};
@@ -11,7 +11,6 @@ use crate::plan::manifests::{CustomSnapshot, InvalidManifest, Manifests};
 use crate::plan::plan;
 use crate::recording::Recording;
 use crate::report::Plan;
-use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -71,18 +70,25 @@ pub struct Reconciler {
 /// The plan that was given last, as far as outcomes are compared with it.
 #[derive(Debug, Default)]
 struct LastPlan {
-    /// The batch of each action, by its [key](LastPlan::key).
-    batches: IndexMap<u64, usize, Hasher>,
+    /// The [key](LastPlan::key) of each action that acts, and its batch. Few plans have many actions: a list is made faster than a map.
+    actions: Vec<(u64, usize)>,
     /// The batch in which it ended.
     ended_in: Option<usize>,
 }
 
 impl LastPlan {
     fn new(plan: &Plan) -> Self {
-        let batches = plan.batches().enumerate();
-        let actions = batches
-            .flat_map(|(number, batch)| batch.iter().map(move |action| (LastPlan::key(action), number)));
-        LastPlan { batches: actions.collect(), ended_in: None }
+        let mut actions = Vec::with_capacity(plan.actions.len());
+        for (batch, of_batch) in plan.batches().enumerate() {
+            let acting = of_batch.iter().filter(|action| action.acts());
+            actions.extend(acting.map(|action| (LastPlan::key(action), batch)));
+        }
+        LastPlan { actions, ended_in: None }
+    }
+
+    fn batch(&self, action: &Action) -> Option<usize> {
+        let key = LastPlan::key(action);
+        self.actions.iter().find(|(of_action, _)| *of_action == key).map(|(_, batch)| *batch)
     }
 
     /// The same for each copy of an action, such as one that was read from its JSON form.
@@ -97,15 +103,14 @@ impl LastPlan {
         if !action.acts() {
             return Ok(());
         }
-        let batch = self.batches.get(&LastPlan::key(action)).ok_or(NotDue::OtherPlan)?;
-        let is_after_break = self.ended_in.is_some_and(|ended_in| ended_in < *batch);
+        let batch = self.batch(action).ok_or(NotDue::OtherPlan)?;
+        let is_after_break = self.ended_in.is_some_and(|ended_in| ended_in < batch);
         if is_after_break && !action.stands_alone() { Err(NotDue::AfterBreak) } else { Ok(()) }
     }
 
     /// This action ends the plan, if none of an earlier batch has ended it.
     fn end_with(&mut self, action: &Action) {
-        let batch = self.batches.get(&LastPlan::key(action)).copied();
-        self.ended_in = [self.ended_in, batch].into_iter().flatten().min();
+        self.ended_in = [self.ended_in, self.batch(action)].into_iter().flatten().min();
     }
 }
 

@@ -79,7 +79,7 @@ pub struct BudgetUse {
 }
 
 impl BudgetUse {
-    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
+    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
         match fleet.placement(node) {
             Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
             Placement::ContinueOnly(_) => {
@@ -198,7 +198,7 @@ pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Op
 
 impl BudgetUse {
     /// These figures, beside others.
-    pub fn figures(self, others: NodeFigures) -> NodeFigures {
+    pub(crate) fn figures(self, others: NodeFigures) -> NodeFigures {
         others
             .with(Figure::Unavailable, self.unavailable)
             .with(Figure::NotReady, self.not_ready)
@@ -228,7 +228,7 @@ impl From<NodeFigures> for BudgetUse {
 
 impl Budget {
     /// The figures of these sums, with the limits, which depend on the number of target nodes.
-    pub fn new(sums: &Sums, strategy: Strategy) -> Self {
+    pub(crate) fn new(sums: &Sums, strategy: Strategy) -> Self {
         let mut budget = Budget {
             desired: sums.get(Figure::Desired),
             max_unavailable: 0,
@@ -259,24 +259,24 @@ impl Budget {
     }
 
     /// How many outdated pods that are not Ready may go, under [`UnreadyPolicy::WithinBudget`](crate::policy::UnreadyPolicy).
-    pub fn room_for_unready(&self) -> u32 {
+    pub(crate) fn room_for_unready(&self) -> u32 {
         // More nodes than the limit may be down for other reasons, here and below: then there is no room.
         self.max_unavailable.saturating_sub(self.being_replaced + self.lost)
     }
 
     /// How many Ready outdated pods that are not yet available may go `[young-pods-need-budget]`.
-    pub fn room_for_not_yet_available(&self) -> u32 {
+    pub(crate) fn room_for_not_yet_available(&self) -> u32 {
         self.max_unavailable.saturating_sub(self.not_ready + self.lost)
     }
 
     /// How many available outdated pods may go. The rule for pods that are not yet available holds for them, too, without
     /// a second comparison: nodes whose pod is not Ready, or not yet available and chosen, count as unavailable.
-    pub fn room_for_available(&self) -> u32 {
+    pub(crate) fn room_for_available(&self) -> u32 {
         self.max_unavailable.saturating_sub(self.unavailable + self.lost)
     }
 
     /// How many more nodes may get a second pod.
-    pub fn room_for_surge(&self) -> u32 {
+    pub(crate) fn room_for_surge(&self) -> u32 {
         self.max_surge.saturating_sub(self.doubled + self.lost)
     }
 }

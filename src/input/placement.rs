@@ -79,6 +79,7 @@ pub struct PlacementRules<'t> {
 }
 
 /// Everything about a node of the snapshot is known.
+#[doc(hidden)]
 impl NodeFacts for NodeView<'_> {
     #[inline]
     fn name(&self) -> Known<'_> {

@@ -242,6 +242,7 @@ neutral!(&str, "");
 /// Implements [`Neutral`] by a view of the default object, which has no name.
 macro_rules! neutral_view {
     ($view:ident, $object:ty) => {
+        #[doc(hidden)]
         impl Neutral for $view<'_> {
             fn neutral<'n>() -> &'n Self
             where

@@ -5,6 +5,7 @@
 
 pub(crate) mod explain;
 pub(crate) mod explain_rollout;
+#[doc(hidden)]
 pub mod outlook;
 pub(crate) mod warnings;
 

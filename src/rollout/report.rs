@@ -209,6 +209,7 @@ pub struct FailingNode {
 
 impl FailingNode {
     /// A node that counts as failed, and why.
+    #[doc(hidden)]
     pub fn new(node: NodeName, evidence: FailureEvidence) -> Self {
         FailingNode { node, evidence }
     }

@@ -48,6 +48,7 @@ impl<'a> LabelsView<'a> {
     }
 }
 
+#[doc(hidden)]
 impl<'a> From<&'a Labels> for LabelsView<'a> {
     fn from(labels: &'a Labels) -> Self {
         LabelsView::Packed(labels)

@@ -43,6 +43,7 @@ impl<'a> TaintsView<'a> {
     }
 }
 
+#[doc(hidden)]
 impl<'a> From<&'a Taint> for TaintView<'a> {
     #[inline]
     fn from(taint: &'a Taint) -> Self {
@@ -58,6 +59,7 @@ impl<'a> From<&'a core::Taint> for TaintView<'a> {
     }
 }
 
+#[doc(hidden)]
 impl From<TaintView<'_>> for Taint {
     fn from(view: TaintView<'_>) -> Self {
         Taint { key: view.key.to_owned(), value: view.value.to_owned(), effect: view.effect.to_owned() }
