@@ -83,7 +83,8 @@ impl Waves {
             // may be gone, and the rollout may be stopped.
             let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
             let may_open = opening == Opening::WhenDue && state.is_approved;
-            if !was_open && !(may_open && before.lets_next_open()) {
+            let opens = may_open && before.lets_next_open();
+            if !was_open && !opens {
                 // A wave that lacks more than time is not announced: no instant opens it.
                 if let (true, Done::At(at)) = (may_open, before) {
                     waves.opens_at = Some(at);
