@@ -2,7 +2,6 @@
 
 use super::super::commands::{Command, Limits};
 use super::Beginning;
-use crate::support::{agent, now, template};
 use daemonset::Recording;
 use daemonset_sim::{Cluster, Settings};
 use jiff::SignedDuration;
@@ -37,14 +36,18 @@ impl Beginning {
 
     /// Its cluster, without a planner of the test's own.
     pub(super) fn cluster(self, settings: Settings) -> Cluster {
-        let mut cluster = Cluster::with_settings(settings.clone(), self.seed, now());
+        let now = "2026-01-01T12:00:00Z".parse().unwrap();
+        let mut cluster = Cluster::with_settings(settings.clone(), self.seed, now);
         cluster.keep_log();
         for _ in 0..self.nodes {
             Command::AddNode.perform(&mut cluster);
         }
-        let mut daemon_set = agent(json!(self.written().strategy()), template("v0"));
-        daemon_set["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(10);
-        daemon_set["spec"]["minReadySeconds"] = json!(self.min_ready);
+        // Written out: the fuzz target `transitions` has this file without the words of the other tests.
+        let template = json!({"metadata": {"labels": {"app": "agent"}}, "spec": {
+            "containers": [{"name": "c", "image": "v0"}], "terminationGracePeriodSeconds": 10}});
+        let daemon_set = json!({"metadata": {"name": "agent", "namespace": "ns"}, "spec": {
+            "selector": {"matchLabels": {"app": "agent"}}, "template": template,
+            "updateStrategy": self.written().strategy(), "minReadySeconds": self.min_ready}});
         cluster.create_daemon_set(serde_json::from_value(daemon_set).unwrap());
         let Origin::Recorded(versions) = self.origin else { return cluster };
         cluster.run_for(SignedDuration::from_secs(30));
