@@ -216,7 +216,7 @@ impl Reconciler {
     ///
     /// let mut reconciler = Reconciler::new("u1", Policy::default()).of_kind(agent_set);
     /// assert!(reconciler.plan(observed(&right), now).is_ok());
-    /// assert_eq!(reconciler.plan(observed(&forgotten), now).unwrap_err().problems[0].path, "kind");
+    /// assert_eq!(reconciler.plan(observed(&forgotten), now).unwrap_err().problems()[0].path, "kind");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     #[must_use]
