@@ -98,7 +98,7 @@ fn stays_for_the_rollout(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> boo
     }
 }
 
-/// The outdated pod of a [candidate] that goes, or gets an updated one beside it, as soon as there is room.
+/// The outdated pod of a candidate that goes, or gets an updated one beside it, as soon as there is room.
 pub fn eligible<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,

@@ -35,7 +35,7 @@ pub enum Figure {
     Held,
     /// A held target node without a pod, while the rollout is driven: the other controller creates the new version there.
     HeldWithoutPod,
-    /// Its outdated pod makes it a [candidate](crate::node::candidate::candidate) of the update.
+    /// Its outdated pod makes it a candidate of the update.
     Candidate,
     /// That pod waits for the budget or, under OnDelete, for a person, unless this plan takes it.
     Waits,
