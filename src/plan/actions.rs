@@ -69,7 +69,7 @@ fn all_actions<B: Bodies>(
     Ok(match decision {
         Decision::BeingDeleted => Vec::new(),
         Decision::SelectingAll => vec![selecting_all(snapshot)],
-        // Nothing else: without the revision no pod can be told from an outdated one.
+        // No other action is safe: without the revision an updated pod looks like an outdated one.
         Decision::NameCollision(status) => {
             vec![update_status(snapshot, status.clone(), StatusReason::NameCollision)]
         }

@@ -73,7 +73,7 @@ fn code(source: &str) -> String {
 /// The modules, and the names that a module shows from others.
 struct Names {
     modules: BTreeMap<String, String>,
-    /// By the module and the name: the path that it stands for.
+    /// The path that a name stands for, by the module and the name.
     shown: BTreeMap<(String, String), String>,
 }
 

@@ -41,17 +41,6 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) const NONE: Sums = Sums {
-        nodes: 0,
-        desired: 0,
-        unavailable: 0,
-        not_ready: 0,
-        lost: 0,
-        being_replaced: 0,
-        doubled: 0,
-        leaving: 0,
-    };
-
     fn change(&mut self, node: Sums, change: impl Fn(&mut u32, u32)) {
         let Sums { nodes, desired, unavailable, not_ready, lost, being_replaced, doubled, leaving } = node;
         for (sum, part) in [
@@ -153,12 +142,11 @@ pub(super) struct Loss {
 impl NodeCounts {
     /// The figures in which it counts, except for `leaving`, which depends on each pod.
     pub(super) fn sums(&self) -> Sums {
-        let counts = self.is_target && !self.is_excused();
         Sums {
             nodes: 1,
             desired: self.is_target.into(),
-            unavailable: (counts && !self.has_available()).into(),
-            not_ready: (counts && !self.has_ready()).into(),
+            unavailable: self.is_unavailable().into(),
+            not_ready: self.is_not_ready().into(),
             lost: self.is_lost().into(),
             being_replaced: self.is_being_replaced().into(),
             doubled: self.is_doubled().into(),
@@ -194,6 +182,14 @@ impl NodeCounts {
         let taken = self.lost_ready || (self.going > 0 && !self.has_live());
         let outdated = self.staying(Rank::is_outdated) > 0;
         self.is_target && !self.is_excused() && !taken && !self.has_available() && !outdated
+    }
+
+    fn is_unavailable(&self) -> bool {
+        self.is_target && !self.is_excused() && !self.has_available()
+    }
+
+    fn is_not_ready(&self) -> bool {
+        self.is_target && !self.is_excused() && !self.has_ready()
     }
 
     fn is_excused(&self) -> bool {
@@ -283,10 +279,9 @@ impl Fleet {
             });
         }
         for node in fleet.nodes.iter().filter(|node| node.is_target) {
-            let counts = !node.is_excused();
             fleet.desired += 1;
-            fleet.unavailable += u32::from(counts && !node.has_available());
-            fleet.not_ready += u32::from(counts && !node.has_ready());
+            fleet.unavailable += u32::from(node.is_unavailable());
+            fleet.not_ready += u32::from(node.is_not_ready());
         }
         fleet
     }

@@ -6,7 +6,7 @@ use crate::goals::Goals;
 use crate::limits::{is_last, leaves_last};
 use crate::violation::{Findings, Violation};
 use crate::{audit, check_objects, list, status};
-use daemonset::internal::{IndexVec, NodeIx, Strategy, neutral};
+use daemonset::internal::{IndexVec, NodeIx, Strategy};
 use daemonset::model::Toleration;
 use daemonset::{Action, ObservedAt, PodView, Snapshot};
 use daemonset_incremental::{NeedsLists, Tracker};
@@ -60,7 +60,7 @@ pub fn audit_kept(
     actions: &[Action],
     at: impl Into<ObservedAt>,
 ) -> Result<Vec<Violation>, NotKept> {
-    let snapshot = tracker.kept_snapshot(at.into())?;
+    let (_, snapshot) = tracker.kept_part(tracker.node_slots(), at.into())?;
     if tracker.policy().rollout.is_some() {
         return Err(NotKept::NodeLabels);
     }
@@ -99,7 +99,7 @@ pub struct Auditor {
 /// The kept nodes, counted.
 #[derive(Debug, Default)]
 struct Counted {
-    /// Where no node is counted: `None`.
+    /// `None` where no node is counted.
     basis: Option<Basis>,
     nodes: BTreeMap<u32, CountedNode>,
     sums: Sums,
@@ -116,8 +116,6 @@ struct CountedNode {
     sums: Sums,
     due: Option<Timestamp>,
 }
-
-neutral!(CountedNode, CountedNode { sums: Sums::NONE, due: None });
 
 /// The parts of the DaemonSet and of its revisions on which the counts of every node rest.
 #[derive(Debug, PartialEq)]
@@ -161,8 +159,7 @@ impl Auditor {
         at: impl Into<ObservedAt>,
     ) -> Result<Vec<Violation>, NotKept> {
         let at = at.into();
-        if tracker.policy().rollout.is_some() || actions.is_empty() || actions.iter().any(is_about_a_revision)
-        {
+        if tracker.policy().rollout.is_some() || actions.is_empty() || has_revisions(actions) {
             return audit_kept(tracker, actions, at);
         }
         let touched = tracker.take_touched()?;
@@ -170,11 +167,11 @@ impl Auditor {
         if touched.is_none() || at.now < self.counted.now {
             self.counted = Counted::default();
         }
-        let touched = touched.unwrap_or_default();
-        if self.counted.basis.is_some() {
-            let slots = self.counted.due_again(tracker, &touched, at.now);
-            let named = actions.iter().flat_map(|action| slots_of(tracker, action));
-            let slots: BTreeSet<u32> = slots.into_iter().chain(named).collect();
+        if let Some(touched) = touched.filter(|_| self.counted.basis.is_some()) {
+            let mut slots = touched;
+            slots.extend(self.counted.due_again(at.now));
+            slots.extend(tracker.remembered_slots());
+            slots.extend(actions.iter().flat_map(|action| slots_of(tracker, action)));
             if let Some(violations) = self.judge(tracker, slots, actions, at)? {
                 return Ok(violations);
             }
@@ -205,7 +202,7 @@ impl Auditor {
         let fleet = Fleet::new(&context);
         let part = self.counted.count(&context, &fleet, &slots);
         (self.counted.basis, self.counted.now) = (Some(basis), at.now);
-        self.counted.remembered = remembered(tracker);
+        self.counted.remembered = tracker.remembered_slots().collect();
         let mut others = self.counted.sums;
         others.subtract(part);
         let mut findings = Findings::new(&snapshot, actions);
@@ -219,14 +216,11 @@ impl Auditor {
 }
 
 impl Counted {
-    /// The slots of the nodes that must be counted again: something about them has changed, time alone changes them, or the memory has
-    /// or had an entry of them.
-    fn due_again(&self, tracker: &Tracker, touched: &BTreeSet<u32>, now: Timestamp) -> BTreeSet<u32> {
+    /// The slots of the nodes that must be counted again though nothing about them need have changed: time alone changes them, or the
+    /// memory had an entry of them.
+    fn due_again(&self, now: Timestamp) -> impl Iterator<Item = u32> {
         let due = self.due.range(..=(now, u32::MAX)).map(|(_, slot)| *slot);
-        let mut slots: BTreeSet<u32> = touched.iter().copied().chain(due).collect();
-        slots.extend(remembered(tracker));
-        slots.extend(&self.remembered);
-        slots
+        due.chain(self.remembered.iter().copied())
     }
 
     /// Takes the counts of nodes back.
@@ -254,7 +248,7 @@ impl Counted {
                 counted.due = [counted.due, due].into_iter().flatten().min();
             });
         }
-        let mut part = Sums::NONE;
+        let mut part = Sums::default();
         for (slot, counted) in slots.iter().zip(counted.iter()) {
             part.add(counted.sums);
             counted.due.map(|due| self.due.insert((due, *slot)));
@@ -272,18 +266,9 @@ fn changes_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
     [available_at, pod.deleted_at].into_iter().flatten().filter(|at| snapshot.now() < *at).min()
 }
 
-/// Its rules need the pods of all nodes.
-fn is_about_a_revision(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::AdoptRevision { .. }
-            | Action::ReleaseRevision { .. }
-            | Action::CreateRevision { .. }
-            | Action::LabelRevision { .. }
-            | Action::RenumberRevision { .. }
-            | Action::AnnotateRevision { .. }
-            | Action::DeleteRevision { .. }
-    )
+/// The rules of revisions need the pods of all nodes.
+fn has_revisions(actions: &[Action]) -> bool {
+    actions.iter().any(|action| action.noun() == "revision")
 }
 
 /// The slots of the nodes that an action names, by itself or by its pod.
@@ -291,9 +276,4 @@ fn slots_of(tracker: &Tracker, action: &Action) -> impl Iterator<Item = u32> + u
     let pod = action.subject().map(|pod| pod.name.as_str());
     let named = action.node().and_then(|node| tracker.node_slot(node.as_str()));
     [named, pod.and_then(|pod| tracker.node_slot_of_pod(pod))].into_iter().flatten()
-}
-
-/// The slots of the nodes that the memory has an entry of, or of a pod of theirs.
-fn remembered(tracker: &Tracker) -> BTreeSet<u32> {
-    tracker.remembered_slots().collect()
 }

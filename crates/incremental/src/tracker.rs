@@ -332,16 +332,7 @@ impl Tracker {
 /// For crates of the same version: [`internal`](crate::internal).
 #[doc(hidden)]
 impl Tracker {
-    /// The whole of the kept facts, which lack the labels of nodes.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
-    pub fn kept_snapshot(&self, at: ObservedAt) -> Result<Snapshot<'_>, NeedsLists> {
-        let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
-        Ok(kept.whole(self.reconciler.memory(), at))
-    }
-
-    /// The kept facts of these nodes, and of the pods without a node. Returns the slots of the nodes that are there, too, in the order of
+    /// The kept facts of these nodes, without their labels, and of the pods without a node. Returns the slots of the nodes that are there, too, in the order of
     /// the nodes.
     ///
     /// # Errors

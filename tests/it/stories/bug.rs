@@ -1,8 +1,9 @@
 //! After a bug of the planner nothing is done.
 
+use super::tracker::observed;
 use crate::support::{given, node, rolling};
 use daemonset::report::Warning;
-use daemonset::{Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording};
+use daemonset::{Manifests, NewPod, PlanError, Policy, Reconciler};
 use serde_json::Value;
 
 /// Manifests that are made while a step of the decision meets a bug.
@@ -17,14 +18,6 @@ impl Manifests for Buggy {
         daemonset::internal::bug_met();
         new.pod.to_value()
     }
-}
-
-fn observed(
-    recording: &Recording,
-) -> Observed<'_, &[daemonset::model::Node], &[daemonset::model::Pod], &[daemonset::model::ControllerRevision]>
-{
-    let Recording { daemon_set, nodes, pods, revisions, .. } = recording;
-    Observed { daemon_set, nodes, pods, revisions }
 }
 
 #[test]

@@ -207,7 +207,7 @@ impl Worker {
             }
         };
         let plan = plan(&snapshot);
-        if plan.warnings.contains(&Warning::Bug) {
+        if plan.has_bug() {
             if let Some(recorder) = &self.recorder {
                 recorder.write(key, &snapshot);
             }

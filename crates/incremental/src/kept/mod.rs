@@ -241,9 +241,8 @@ impl Kept {
     }
 
     /// A snapshot of the whole cluster, as far as the facts go: pods of others that are on no known node are missing.
-    pub(crate) fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
-        let slots: Vec<Slot> = self.all_slots().collect();
-        partial_snapshot(self, &slots, memory.clone(), at)
+    fn whole(&self, memory: &Memory, at: ObservedAt) -> Snapshot<'_> {
+        self.part(self.all_slots(), memory, at).1
     }
 
     /// As [`whole`](Self::whole), of the nodes in these slots; with the slots that have a node.
