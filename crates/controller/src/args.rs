@@ -85,7 +85,7 @@ pub struct Args {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
     pub workers: u16,
     /// Milliseconds from the end of a DaemonSet's reconcile to its next one; changes in between lead to one reconcile.
-    #[arg(long, default_value_t = 50, value_name = "MILLISECONDS")]
+    #[arg(long, default_value_t = 75, value_name = "MILLISECONDS")]
     pub rest: u64,
     /// Milliseconds between two status updates of a DaemonSet.
     #[arg(long, default_value_t = 500, value_name = "MILLISECONDS")]
