@@ -112,4 +112,28 @@ mod tests {
         assert!(config.read_timeout.is_some_and(|silence| silence <= Duration::from_secs(60)));
         assert!(config.reset_reader_on_write && !config.default_retry);
     }
+
+    /// A server that is gone without a word answers nothing for ever.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn the_kernel_watches_connections_for_writes() {
+        let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = server.local_addr().unwrap().port();
+        let config = Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
+        let connection = Connection::new("http://server/", Clock::default());
+        let writes = fenced_client(&config, &RenewDeadline::without_lease(), &connection.layer()).unwrap();
+        let call = tokio::spawn(async move { writes.apiserver_version().await });
+        let _silent = server.accept().await.unwrap();
+
+        // proc_net_tcp(5): the addresses in hexadecimal digits, the state, the queues, and the timer, which is 02 for keepalive.
+        let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let to_server = |line: &&str| line.split_whitespace().nth(2) == Some(&format!("0100007F:{port:04X}"));
+        let socket = sockets.lines().find(to_server).expect("the client is connected");
+        let timer = socket.split_whitespace().nth(5).unwrap();
+        let rest = timer.strip_prefix("02:").expect("keepalive");
+        // In hundredths of a second; the kernel's own default is two hours.
+        let rest = Duration::from_millis(10 * u64::from_str_radix(rest, 16).unwrap());
+        assert!(rest <= KEEPALIVE, "{socket}");
+        call.abort();
+    }
 }

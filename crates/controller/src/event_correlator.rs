@@ -97,6 +97,11 @@ impl EventCorrelator {
     pub(crate) fn forget(&mut self, uid: &Uid) {
         self.objects.remove(uid);
     }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
 }
 
 /// The name of an event about the object with this name. That of a long name is cut: the API server would refuse the event. (A name

@@ -90,6 +90,11 @@ impl EventRecorder {
         self.correlator().forget(uid);
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.correlator().is_empty()
+    }
+
     fn correlator(&self) -> MutexGuard<'_, EventCorrelator> {
         self.correlator.lock().unwrap_or_else(PoisonError::into_inner)
     }

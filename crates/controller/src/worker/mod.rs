@@ -228,11 +228,15 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event_recorder::EventRecorder;
     use crate::other_controller::Reaction;
+    use crate::renew_deadline::RenewDeadline;
+    use crate::response::ActingClient;
     use crate::rollout::policy::Role;
     use crate::tasks::Tasks;
     use daemonset::Policy;
     use daemonset::model::{DaemonSet, Uid};
+    use kube::client::Body;
     use kube::runtime::watcher::Event;
     use tokio::time::advance;
 
@@ -288,5 +292,25 @@ mod tests {
         advance(Duration::from_secs(1)).await;
         worker.reconcile(&other).await;
         assert!(worker.states().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_events_of_a_daemon_set_are_forgotten_with_it() {
+        let (service, _server) = tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
+        let client = ActingClient::new(kube::Client::new(service, "ns"), RenewDeadline::without_lease());
+        let events = EventRecorder::new(client.clone(), Clock::default(), &Tasks::default());
+        let executor = Executor::new(client, events.clone(), Metrics::default());
+        let mode = Mode::Execute(executor);
+        let worker = Worker { mode, ..worker(Caches::empty().0, Clock::default()) };
+        let ds = DaemonSet::default();
+        let gone = Key::from(&ds);
+        worker.states().insert(gone.clone(), PerDaemonSet::new(Uid::default(), Policy::default()));
+        events.record(&ds, daemonset::EventType::Normal, "SuccessfulCreate", "Created pod: agent-x");
+
+        worker.reconcile(&gone).await;
+        assert!(!events.is_empty(), "it may come back");
+        advance(ABSENT_STATE_TTL + Duration::from_secs(1)).await;
+        worker.reconcile(&Key { name: "other".to_owned(), ..gone }).await;
+        assert!(events.is_empty());
     }
 }
