@@ -179,10 +179,10 @@ pub mod internal {
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
     pub use crate::model::null::null_is_default;
     pub use crate::model::time::rfc3339;
-    pub use crate::node::candidate::{Group, Urgency, deletes_come_last, eligible, group, urgency};
+    pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
     pub use crate::node::counts::counts;
     pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
-    pub use crate::node::fleet::{Fleet, available_at};
+    pub use crate::node::fleet::{Fleet, Readiness, available_at};
     pub use crate::node::sync::{NodeSync, node_sync};
     pub use crate::objects::bug::{met as bug_met, watch as watch_for_bugs};
     pub use crate::objects::pod_manifest::{CustomBody, Shared, Tie};

@@ -8,19 +8,19 @@ pub(crate) mod unsorted;
 
 use crate::input::UnreadyPolicy;
 use crate::input::strategy::Strategy;
-use crate::node::candidate::Group;
 use crate::node::figures::{Figure, Sums};
+use crate::node::fleet::Readiness;
 use limits::Budget;
 
 /// The nodes with a pod that the update may take, in the order of their urgency.
 pub trait Candidates {
     type Node;
 
-    /// How many there are in a group.
-    fn len(&self, group: Group) -> u32;
+    /// How many there are in a group: the group of a node is the readiness of its outdated pod.
+    fn len(&self, group: Readiness) -> u32;
 
     /// The first `count` of a group.
-    fn first(&mut self, group: Group, count: u32) -> First<Self::Node>;
+    fn first(&mut self, group: Readiness, count: u32) -> First<Self::Node>;
 
     /// The first `count` of the nodes that [leave last](Figure::LeavesLast), in the order of their going.
     fn leaving(&mut self, count: u32) -> Vec<Self::Node>;
@@ -41,13 +41,13 @@ pub struct First<N> {
 #[derive(Debug)]
 pub struct Choice<N> {
     /// Nodes whose outdated pod goes, the most urgent first.
-    pub deletes: Vec<(Group, N)>,
+    pub deletes: Vec<(Readiness, N)>,
     /// Nodes that get an updated pod beside the outdated one.
     pub creates: Vec<N>,
     /// Nodes that lose an available pod by a withdrawn toleration.
     pub leaving: Vec<N>,
-    /// How many candidates of each group are chosen, in the order of [`Group::ALL`].
-    counts: [u32; Group::ALL.len()],
+    /// How many candidates of each group are chosen, in the order of [`Readiness::ALL`].
+    counts: [u32; Readiness::ALL.len()],
     /// How many of these [wait](Figure::Waits) for a limit, unless they are chosen.
     pub waiting: u32,
     /// Under surge: a candidate waits until another node stops having two pods.
@@ -87,14 +87,14 @@ fn replace<C: Candidates>(candidates: &mut C, unready: UnreadyPolicy, budget: &B
     };
     // Pods of both groups count as being replaced once they are gone: they share the room. Pending ones serve nobody, and
     // go first.
-    let pending = choice.delete(candidates.first(Group::Pending, room), Group::Pending);
-    choice.delete(candidates.first(Group::NotReady, room - pending), Group::NotReady);
+    let pending = choice.delete(candidates.first(Readiness::Pending, room), Readiness::Pending);
+    choice.delete(candidates.first(Readiness::NotReady, room - pending), Readiness::NotReady);
     // Nodes of the groups above count as not Ready already: their deletes use up nothing here.
     let room = budget.room_for_not_yet_available();
-    choice.delete(candidates.first(Group::NotYetAvailable, room), Group::NotYetAvailable);
+    choice.delete(candidates.first(Readiness::NotYetAvailable, room), Readiness::NotYetAvailable);
     // A room of its own, once more: see `Budget::room_for_available`.
     let room = budget.room_for_available();
-    choice.delete(candidates.first(Group::Available, room), Group::Available);
+    choice.delete(candidates.first(Readiness::Available, room), Readiness::Available);
     choice
 }
 
@@ -104,12 +104,12 @@ fn replace<C: Candidates>(candidates: &mut C, unready: UnreadyPolicy, budget: &B
 /// Create-first proposal (`SurgingRollingUpdate`); v1.36 `update.go rollingUpdate`, with surge.
 fn surge<C: Candidates>(candidates: &mut C, budget: &Budget) -> Choice<C::Node> {
     let mut choice = Choice::none();
-    for group in [Group::Pending, Group::NotReady] {
+    for group in [Readiness::Pending, Readiness::NotReady] {
         choice.delete(candidates.first(group, u32::MAX), group);
     }
     // Each create takes a place of the same limit. A pod that is not yet available protects less: it gets the first places.
     let mut room = budget.room_for_surge();
-    for group in [Group::NotYetAvailable, Group::Available] {
+    for group in [Readiness::NotYetAvailable, Readiness::Available] {
         // Before the room shrinks: a candidate beyond it waits for a place, and the plan asks when one is free.
         choice.lacks_places |= candidates.len(group) > room;
         room -= choice.create(candidates.first(group, room), group);
@@ -130,26 +130,26 @@ fn may_leave(sums: &Sums) -> u32 {
 
 impl<N> Choice<N> {
     fn none() -> Self {
-        let counts = [0; Group::ALL.len()];
+        let counts = [0; Readiness::ALL.len()];
         let (deletes, creates, leaving) = (Vec::new(), Vec::new(), Vec::new());
         Choice { deletes, creates, leaving, counts, waiting: 0, lacks_places: false }
     }
 
     /// Takes the outdated pods of these candidates. Returns how many they are.
-    fn delete(&mut self, first: First<N>, group: Group) -> u32 {
+    fn delete(&mut self, first: First<N>, group: Readiness) -> u32 {
         let count = self.count(&first, group);
         self.deletes.extend(first.nodes.into_iter().map(|node| (group, node)));
         count
     }
 
     /// Puts updated pods beside those of these candidates. Returns how many they are.
-    fn create(&mut self, first: First<N>, group: Group) -> u32 {
+    fn create(&mut self, first: First<N>, group: Readiness) -> u32 {
         let count = self.count(&first, group);
         self.creates.extend(first.nodes);
         count
     }
 
-    fn count(&mut self, first: &First<N>, group: Group) -> u32 {
+    fn count(&mut self, first: &First<N>, group: Readiness) -> u32 {
         self.waiting += first.waiting;
         if let Some(count) = self.counts.get_mut(group as usize) {
             *count += first.count;
@@ -158,7 +158,7 @@ impl<N> Choice<N> {
     }
 
     /// How many candidates of a group are chosen.
-    pub fn chosen(&self, group: Group) -> u32 {
+    pub fn chosen(&self, group: Readiness) -> u32 {
         self.counts.get(group as usize).copied().unwrap_or_default()
     }
 

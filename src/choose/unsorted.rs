@@ -1,9 +1,9 @@
 //! The candidates of a decision on all objects, sorted as far as a plan needs it.
 
 use crate::choose::{Candidates, First};
-use crate::node::candidate::{Group, Urgency, deletes_come_last, eligible, group, urgency};
+use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
 use crate::node::figures::{Counts, Figure};
-use crate::node::fleet::Fleet;
+use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::NodeSync;
 use crate::objects::position::{FleetIx, NodeIx};
 use crate::pods::history::History;
@@ -14,10 +14,8 @@ pub(crate) struct Unsorted<'f> {
     fleet: &'f Fleet<'f>,
     history: &'f History<'f>,
     counts: &'f Counts,
-    pending: Vec<(NodeIx, FleetIx)>,
-    not_ready: Vec<(NodeIx, FleetIx)>,
-    not_yet_available: Vec<(NodeIx, FleetIx)>,
-    available: Vec<(NodeIx, FleetIx)>,
+    /// In the order of [`Readiness::ALL`].
+    groups: [Vec<(NodeIx, FleetIx)>; Readiness::ALL.len()],
 }
 
 impl<'f> Unsorted<'f> {
@@ -27,45 +25,30 @@ impl<'f> Unsorted<'f> {
         node_sync: &'f NodeSync,
         counts: &'f Counts,
     ) -> Self {
-        let (pending, not_ready, not_yet_available, available) = Default::default();
-        let mut candidates =
-            Unsorted { fleet, history, counts, pending, not_ready, not_yet_available, available };
+        let mut groups = <[Vec<_>; Readiness::ALL.len()]>::default();
         // The figure is wider: under OnDelete or a back-off a candidate waits for something else than a limit.
         for node in counts.with(Figure::Candidate) {
-            if let Some((index, pod)) = eligible(fleet, node_sync, node) {
-                candidates.group_mut(group(pod)).push((node, index));
+            let Some((index, pod)) = eligible(fleet, node_sync, node) else { continue };
+            if let Some(group) = groups.get_mut(pod.readiness as usize) {
+                group.push((node, index));
             }
         }
-        candidates
-    }
-
-    fn group_mut(&mut self, group: Group) -> &mut Vec<(NodeIx, FleetIx)> {
-        match group {
-            Group::Pending => &mut self.pending,
-            Group::NotReady => &mut self.not_ready,
-            Group::NotYetAvailable => &mut self.not_yet_available,
-            Group::Available => &mut self.available,
-        }
+        Unsorted { fleet, history, counts, groups }
     }
 }
 
 impl Candidates for Unsorted<'_> {
     type Node = NodeIx;
 
-    fn len(&self, group: Group) -> u32 {
-        let group = match group {
-            Group::Pending => &self.pending,
-            Group::NotReady => &self.not_ready,
-            Group::NotYetAvailable => &self.not_yet_available,
-            Group::Available => &self.available,
-        };
-        group.len() as u32
+    fn len(&self, group: Readiness) -> u32 {
+        self.groups.get(group as usize).map_or(0, Vec::len) as u32
     }
 
-    fn first(&mut self, group: Group, count: u32) -> First<NodeIx> {
+    fn first(&mut self, group: Readiness, count: u32) -> First<NodeIx> {
         let Unsorted { fleet, history, counts, .. } = *self;
         // Each group is asked for once, so that its list can be taken. Without room nothing is sorted.
-        let candidates = if count == 0 { Vec::new() } else { std::mem::take(self.group_mut(group)) };
+        let group = self.groups.get_mut(group as usize).filter(|_| count > 0);
+        let candidates = group.map(std::mem::take).unwrap_or_default();
         // Urgency is found once for each node, not in each comparison: it looks the node's name up in the memory.
         // A fleet has as many urgencies as revisions, and one for each refusal: a number for each takes a quarter of the memory.
         let mut numbers: BTreeMap<Urgency, u32> = BTreeMap::new();

@@ -1,39 +1,15 @@
 //! Whether a node has a pod that the update may take, how ready that pod is, and how urgent.
 
-use crate::action::DeleteReason;
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
 use crate::kubernetes::ownership::Ownership;
-use crate::node::fleet::{Fleet, FleetPod, Readiness};
+use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::sync::NodeSync;
 use crate::objects::position::{FleetIx, NodeIx};
 use crate::plan::authority::Authority;
 use crate::pods::history::History;
 use crate::rollout::goal::NodeGoal;
 use jiff::Timestamp;
-
-/// The readiness of the outdated pod for which a node is a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
-    Pending,
-    NotReady,
-    NotYetAvailable,
-    Available,
-}
-
-impl Group {
-    pub const ALL: [Group; 4] = [Group::Pending, Group::NotReady, Group::NotYetAvailable, Group::Available];
-
-    /// The reason to delete the outdated pod of such a candidate.
-    pub fn reason(self) -> DeleteReason {
-        match self {
-            Group::Pending => DeleteReason::OutdatedPending,
-            Group::NotReady => DeleteReason::OutdatedNotReady,
-            Group::NotYetAvailable => DeleteReason::OutdatedNotYetAvailable,
-            Group::Available => DeleteReason::OutdatedAvailable,
-        }
-    }
-}
 
 /// How urgent a candidate is: the least first, and those alike by the name of the node.
 ///
@@ -125,15 +101,6 @@ pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -
     // All pods, not survivors: one that node sync deletes runs beside the others until it is gone.
     let unfinished = fleet.pods_of(node).filter(|(_, pod)| pod.is_unfinished()).count();
     unfinished == 1 && node_sync.back_off(node).is_none()
-}
-
-pub fn group(pod: &FleetPod) -> Group {
-    match pod.readiness {
-        Readiness::Pending => Group::Pending,
-        Readiness::NotReady => Group::NotReady,
-        Readiness::NotYetAvailable => Group::NotYetAvailable,
-        Readiness::Available => Group::Available,
-    }
 }
 
 /// The urgency of a node for its [eligible] pod. Under surge, pods that are not Ready go by the names of their nodes alone.

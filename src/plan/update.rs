@@ -2,8 +2,8 @@
 
 use crate::choose::Choice;
 use crate::choose::limits::place_free_at;
-use crate::node::candidate::{Group, eligible};
-use crate::node::fleet::Fleet;
+use crate::node::candidate::eligible;
+use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::{Deletion, NodeSync};
 use crate::objects::position::{FleetIx, NodeIx};
 use crate::plan::rest_of_cluster::RestOfCluster;
@@ -32,10 +32,10 @@ impl Update {
         choice: Choice<NodeIx>,
         rest: &RestOfCluster<'_>,
     ) -> Self {
-        let delete = |(group, node): &(Group, NodeIx)| {
+        let delete = |(group, node): &(Readiness, NodeIx)| {
             // The choice knows nodes only. Its candidates were eligible for the same fleet, so that the pod is found again.
             let (pod, _) = eligible(fleet, node_sync, *node)?;
-            Some(Deletion::new(pod, group.reason()))
+            Some(Deletion::new(pod, group.reason_of_update()))
         };
         let mut deletes: Vec<Deletion> = choice.deletes.iter().filter_map(delete).collect();
         // The choice is in two groups, pending pods first. Under surge both need no room, and have one order.

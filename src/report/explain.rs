@@ -8,7 +8,7 @@ use crate::input::memory::Rejections;
 use crate::input::placement::{Mismatch, Placement, Taints};
 use crate::input::strategy::Strategy;
 use crate::model::{DaemonSetStatus, Taint};
-use crate::node::candidate::{Group, candidate, has_place};
+use crate::node::candidate::{candidate, has_place};
 use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::BackedOff;
@@ -258,10 +258,10 @@ impl<'d> Explainer<'d> {
         let counted = match readiness {
             // They wait only under `UnreadyPolicy::WithinBudget`.
             Readiness::Pending | Readiness::NotReady => {
-                budget.being_replaced + choice.chosen(Group::Pending) + choice.chosen(Group::NotReady)
+                budget.being_replaced + choice.chosen(Readiness::Pending) + choice.chosen(Readiness::NotReady)
             }
-            Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Group::NotYetAvailable),
-            Readiness::Available => budget.unavailable + choice.chosen(Group::Available),
+            Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Readiness::NotYetAvailable),
+            Readiness::Available => budget.unavailable + choice.chosen(Readiness::Available),
         };
         counted + budget.lost
     }

@@ -5,7 +5,7 @@
 
 mod build;
 
-use crate::action::LabelReason;
+use crate::action::{DeleteReason, LabelReason};
 use crate::input::placement::{Placement, Taints};
 use crate::input::strategy::Strategy;
 use crate::input::{LifecyclePolicy, Snapshot};
@@ -116,7 +116,7 @@ impl PodStage {
     }
 }
 
-/// How ready a live pod is, best first.
+/// How ready a live pod is, best first. The candidates of the update are in groups by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Readiness {
     /// Ready for minReadySeconds.
@@ -129,10 +129,23 @@ pub enum Readiness {
 }
 
 impl Readiness {
+    pub const ALL: [Readiness; 4] =
+        [Readiness::Available, Readiness::NotYetAvailable, Readiness::NotReady, Readiness::Pending];
+
     pub fn is_ready(self) -> bool {
         match self {
             Readiness::Available | Readiness::NotYetAvailable => true,
             Readiness::NotReady | Readiness::Pending => false,
+        }
+    }
+
+    /// The reason for which the update deletes an outdated pod of this readiness.
+    pub fn reason_of_update(self) -> DeleteReason {
+        match self {
+            Readiness::Available => DeleteReason::OutdatedAvailable,
+            Readiness::NotYetAvailable => DeleteReason::OutdatedNotYetAvailable,
+            Readiness::NotReady => DeleteReason::OutdatedNotReady,
+            Readiness::Pending => DeleteReason::OutdatedPending,
         }
     }
 }

@@ -6,7 +6,8 @@ use super::facts::Slot;
 use super::objects::Objects;
 use daemonset::Memory;
 use daemonset::internal::{
-    Candidates, Choice, First, Group, PodLookup, RestOfCluster, RevisionFacts, Strategy, beyond_limit, choose,
+    Candidates, Choice, First, PodLookup, Readiness, RestOfCluster, RevisionFacts, Strategy, beyond_limit,
+    choose,
 };
 use std::collections::BTreeSet;
 
@@ -21,9 +22,9 @@ struct Ordered<'k> {
 impl Ordered<'_> {
     /// How many candidates of a group a plan looks at. Creates are capped in the order of names, not of urgency: all that are
     /// chosen are needed.
-    fn cap(&self, group: Group) -> usize {
+    fn cap(&self, group: Readiness) -> usize {
         match (self.kept.spec.strategy, group) {
-            (Strategy::Surge { .. }, Group::NotYetAvailable | Group::Available) => usize::MAX,
+            (Strategy::Surge { .. }, Readiness::NotYetAvailable | Readiness::Available) => usize::MAX,
             (Strategy::OnDelete | Strategy::Replace(_) | Strategy::Surge { .. }, _) => self.cap,
         }
     }
@@ -36,11 +37,11 @@ impl Ordered<'_> {
 impl Candidates for Ordered<'_> {
     type Node = Slot;
 
-    fn len(&self, group: Group) -> u32 {
+    fn len(&self, group: Readiness) -> u32 {
         self.kept.evaluations.group(group).len() as u32
     }
 
-    fn first(&mut self, group: Group, count: u32) -> First<Slot> {
+    fn first(&mut self, group: Readiness, count: u32) -> First<Slot> {
         let candidates = self.kept.evaluations.group(group);
         let (count, cap) = (candidates.len().min(count as usize), self.cap(group));
         let mut nodes: Vec<Slot> = candidates.iter().take(count.min(cap)).collect();

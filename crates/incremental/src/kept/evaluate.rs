@@ -3,7 +3,7 @@
 use super::evaluation::{Effect, Effects, Instants, NodeEvaluation};
 use daemonset::internal::{
     Claim, Counts, Figure, Fleet, History, IndexVec, NodeIx, NodeSync, Placement, PodIx, Strategy,
-    available_at, deletes_come_last, eligible, group, next_available_on, node_free_at, urgency,
+    available_at, deletes_come_last, eligible, next_available_on, node_free_at, urgency,
 };
 use daemonset::{Memory, RequeueReason};
 use jiff::{SignedDuration, Timestamp};
@@ -56,7 +56,7 @@ impl Steps<'_> {
             figures: *self.counts.nodes.at(node),
             conflicts: fleet.conflicts_on(node),
             effects: effects.with(Effect::Leaves, deletes_come_last(fleet, node)),
-            group: candidate.map(|(_, pod)| group(pod)),
+            group: candidate.map(|(_, pod)| pod.readiness),
             number: urgency.map_or(0, |urgency| urgency.number),
             instants: instants.map(Box::new),
         }

@@ -3,7 +3,7 @@
 
 use super::facts::Slot;
 use daemonset::RequeueReason;
-use daemonset::internal::{Figure, Group, NodeFigures, Sums, Urgency, neutral};
+use daemonset::internal::{Figure, NodeFigures, Readiness, Sums, Urgency, neutral};
 use daemonset::model::NodeName;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,8 @@ pub(super) struct NodeEvaluation {
     /// See [`Fleet::conflicts`](field@daemonset::internal::Fleet::conflicts).
     pub(super) conflicts: u32,
     pub(super) effects: Effects,
-    pub(super) group: Option<Group>,
+    /// The readiness of its outdated pod, for a candidate.
+    pub(super) group: Option<Readiness>,
     /// The number in its [urgency](Urgency), for a candidate.
     pub(super) number: i64,
     pub(super) instants: Option<Box<Instants>>,
@@ -146,21 +147,21 @@ pub(super) struct Evaluations {
 }
 
 impl Evaluations {
-    pub(super) fn group(&self, group: Group) -> &Candidates {
+    pub(super) fn group(&self, group: Readiness) -> &Candidates {
         match group {
-            Group::Pending => &self.pending,
-            Group::NotReady => &self.not_ready,
-            Group::NotYetAvailable => &self.not_yet_available,
-            Group::Available => &self.available,
+            Readiness::Pending => &self.pending,
+            Readiness::NotReady => &self.not_ready,
+            Readiness::NotYetAvailable => &self.not_yet_available,
+            Readiness::Available => &self.available,
         }
     }
 
-    fn group_mut(&mut self, group: Group) -> &mut Candidates {
+    fn group_mut(&mut self, group: Readiness) -> &mut Candidates {
         match group {
-            Group::Pending => &mut self.pending,
-            Group::NotReady => &mut self.not_ready,
-            Group::NotYetAvailable => &mut self.not_yet_available,
-            Group::Available => &mut self.available,
+            Readiness::Pending => &mut self.pending,
+            Readiness::NotReady => &mut self.not_ready,
+            Readiness::NotYetAvailable => &mut self.not_yet_available,
+            Readiness::Available => &mut self.available,
         }
     }
 
@@ -168,7 +169,7 @@ impl Evaluations {
     pub(super) fn of<'n>(nodes: impl Iterator<Item = (Named, &'n NodeEvaluation)>, sums: Sums) -> Self {
         let mut evaluations = Evaluations { sums, ..Evaluations::default() };
         let mut creating = Vec::new();
-        let mut groups: BTreeMap<(Group, Urgency), Vec<Named>> = BTreeMap::new();
+        let mut groups: BTreeMap<(Readiness, Urgency), Vec<Named>> = BTreeMap::new();
         for (node, evaluation) in nodes {
             evaluations.conflicts += evaluation.conflicts;
             evaluations.change_others(&node, evaluation, true);
