@@ -104,7 +104,7 @@ macro_rules! setters {
             #[doc = concat!("Sets [`", stringify!($field), "`](field@", stringify!($options), "::", stringify!($field), ").")]
             #[must_use]
             pub fn $field(mut self, $field: $type) -> Self {
-                self.$field = $field;
+                self.$field = $field.into();
                 self
             }
         )*}

@@ -1,6 +1,6 @@
 //! The caller's choices about a rollout: which nodes get the new version, in which order, and when to stop.
 
-use crate::model::{IntOrString, LabelSelector, Labels, Requirement, null_is_default};
+use crate::model::{IntOrString, LabelSelector, Labels, Requirement, is_default, null_is_default};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 #[non_exhaustive]
 pub struct RolloutPolicy {
     /// No further node gets the new version.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_false")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub paused: bool,
     /// How many waves are approved, by the number of the revision; at most [`MAX_ENTRIES`](Self::MAX_ENTRIES) numbers.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,10 +54,10 @@ pub struct Wave {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up_to: Option<IntOrString>,
     /// Seconds for which each node's new pod must have been Ready before the next wave opens; `minReadySeconds` if that is more.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub bake_seconds: u32,
     /// The wave opens only once [`RolloutPolicy::approved`](field@RolloutPolicy::approved) counts it.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_false")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub needs_approval: bool,
 }
 
@@ -162,54 +162,23 @@ crate::setters! {
         paused: bool,
         approved: BTreeMap<i64, u32>,
         waves: Vec<Wave>,
+        on_failure: impl Into<Option<FailurePolicy>>,
     }
     Wave {
+        nodes: impl Into<Option<LabelSelector>>,
+        up_to: impl Into<Option<IntOrString>>,
         bake_seconds: u32,
         needs_approval: bool,
     }
     FailurePolicy {
         action: FailureAction,
+        max_failures: impl Into<Option<IntOrString>>,
+        max_restarts: impl Into<Option<u32>>,
+        available_within_seconds: impl Into<Option<u32>>,
+        waiting_seconds: impl Into<Option<u32>>,
         waiting_reasons: Vec<String>,
+        progress_deadline_seconds: impl Into<Option<u32>>,
     }
-}
-
-/// Setters of fields that may be absent.
-macro_rules! optional_setters {
-    ($($options:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
-        impl $options {$(
-            #[doc = concat!("Sets [`", stringify!($field), "`](field@", stringify!($options), "::", stringify!($field), ").")]
-            #[must_use]
-            pub fn $field(mut self, $field: impl Into<Option<$type>>) -> Self {
-                self.$field = $field.into();
-                self
-            }
-        )*}
-    )*};
-}
-
-optional_setters! {
-    RolloutPolicy { on_failure: FailurePolicy }
-    Wave {
-        nodes: LabelSelector,
-        up_to: IntOrString,
-    }
-    FailurePolicy {
-        max_failures: IntOrString,
-        max_restarts: u32,
-        available_within_seconds: u32,
-        waiting_seconds: u32,
-        progress_deadline_seconds: u32,
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }
 
 /// Refuses members that the model does not have: a misspelt `matchLabels` would be a selector of all nodes.
