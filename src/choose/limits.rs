@@ -5,10 +5,11 @@
 use crate::input::placement::{Placement, is_down, kept_out_only_by_being_down};
 use crate::input::strategy::Strategy;
 use crate::model::is_default;
-use crate::node::excuse::{Excuse, excuse};
+use crate::node::excuse::excuse;
 use crate::node::figures::{Figure, NodeFigures, Sums};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::NodeSync;
+use crate::objects::planted::planted;
 use crate::objects::position::NodeIx;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -78,58 +79,54 @@ pub struct BudgetUse {
     pub excused: bool,
 }
 
-impl BudgetUse {
-    pub(crate) fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
-        match fleet.placement(node) {
-            Placement::Run => BudgetUse::for_target(fleet, node_sync, node),
-            Placement::ContinueOnly(_) => {
-                let taken = is_taken(fleet, node_sync, node);
-                let lost = taken || (is_lost(fleet, node_sync, node) && is_only_down(fleet, node));
-                BudgetUse { lost, taken, ..BudgetUse::default() }
-            }
-            // Something else than being down keeps the pod away: by that alone the node is not lost.
-            Placement::Exclude(_) => {
-                let taken = is_taken(fleet, node_sync, node);
-                BudgetUse { lost: taken, taken, ..BudgetUse::default() }
-            }
+/// The figures of the budget in which a node counts.
+pub(crate) fn budget_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
+    let of_other = |is_taken, is_lost| {
+        NodeFigures::default().with(Figure::Taken, is_taken).with(Figure::Lost, is_taken || is_lost)
+    };
+    match fleet.placement(node) {
+        Placement::Run => of_target(fleet, node_sync, node),
+        Placement::ContinueOnly(_) => {
+            let is_lost = is_lost(fleet, node_sync, node) && is_only_down(fleet, node);
+            of_other(is_taken(fleet, node_sync, node), is_lost)
         }
+        // Something else than being down keeps the pod away: by that alone the node is not lost.
+        Placement::Exclude(_) => of_other(is_taken(fleet, node_sync, node), false),
     }
+}
 
-    fn for_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Self {
-        let mut best = None;
-        let mut outdated = false;
-        for (_, pod) in node_sync.survivors(fleet, node) {
-            // The best readiness is the least. A pod of any version serves.
-            best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
-            outdated |= !pod.of_goal;
-        }
-        let not_ready = !best.is_some_and(Readiness::is_ready);
-        let unavailable = best != Some(Readiness::Available);
-        let is_surge = fleet.is_surge();
-        let doubled = is_surge && places(fleet, node_sync, node) >= 2;
-        // A Ready pod is the proof that the node works: nothing is to be excused.
-        let Excuse { down_before, excused } = if not_ready { excuse(fleet, node) } else { Excuse::default() };
-        // Without surge a target node is among the unavailable ones already, and with surge a pair among the doubled ones.
-        let may_be_lost = is_surge && !doubled && !excused;
-        let taken = may_be_lost && is_taken(fleet, node_sync, node);
-        BudgetUse {
-            unavailable: unavailable && !excused,
-            not_ready: not_ready && !excused,
-            being_replaced: unavailable && !outdated && !excused,
-            // An excused node still has its two pods.
-            doubled,
-            lost: taken || (may_be_lost && is_lost(fleet, node_sync, node)),
-            taken,
-            down_before,
-            excused,
-        }
+fn of_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
+    let mut best = None;
+    let mut has_outdated = false;
+    for (_, pod) in node_sync.survivors(fleet, node) {
+        // The best readiness is the least. A pod of any version serves.
+        best = Some(best.map_or(pod.readiness, |other: Readiness| other.min(pod.readiness)));
+        has_outdated |= !pod.of_goal;
     }
+    let not_ready = !best.is_some_and(Readiness::is_ready);
+    let unavailable = best != Some(Readiness::Available);
+    let is_surge = fleet.is_surge();
+    let doubled = is_surge && places(fleet, node_sync, node) >= 2;
+    // A Ready pod is the proof that the node works: nothing is to be excused.
+    let excuse = if not_ready { excuse(fleet, node) } else { NodeFigures::default() };
+    let counts = !excuse.has(Figure::Excused);
+    // Without surge a target node is among the unavailable ones already, and with surge a pair among the doubled ones.
+    let may_be_lost = is_surge && !doubled && counts;
+    let taken = may_be_lost && is_taken(fleet, node_sync, node);
+    excuse
+        .with(Figure::Unavailable, unavailable && counts)
+        .with(Figure::NotReady, not_ready && counts)
+        .with(Figure::BeingReplaced, unavailable && !has_outdated && counts)
+        // An excused node still has its two pods.
+        .with(Figure::Doubled, doubled)
+        .with(Figure::Lost, taken || (may_be_lost && is_lost(fleet, node_sync, node)))
+        .with(Figure::Taken, taken)
 }
 
 /// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
 /// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
 fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    if planted::taken_at(fleet.taken_at(node)).is_none() || fleet.is_ready_target(node) {
+    if planted!(TakenForgotten, fleet.taken_at(node), None).is_none() || fleet.is_ready_target(node) {
         return false;
     }
     // A pod that leaves last is no sign that the daemon is back: whether it goes in this plan is not decided yet.
@@ -196,21 +193,6 @@ pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Op
     overdue.get(to_go).copied()
 }
 
-impl BudgetUse {
-    /// These figures, beside others.
-    pub(crate) fn figures(self, others: NodeFigures) -> NodeFigures {
-        others
-            .with(Figure::Unavailable, self.unavailable)
-            .with(Figure::NotReady, self.not_ready)
-            .with(Figure::BeingReplaced, self.being_replaced)
-            .with(Figure::Doubled, self.doubled)
-            .with(Figure::Lost, self.lost)
-            .with(Figure::Taken, self.taken)
-            .with(Figure::DownBefore, self.down_before)
-            .with(Figure::Excused, self.excused)
-    }
-}
-
 impl From<NodeFigures> for BudgetUse {
     fn from(figures: NodeFigures) -> Self {
         BudgetUse {
@@ -252,7 +234,8 @@ impl Budget {
             Strategy::Replace(limit) => {
                 // With both limits 0 an update could never go on.
                 let at_least = u32::from(budget.desired > 0);
-                budget.max_unavailable = planted::max_unavailable(limit.scaled(budget.desired).max(at_least));
+                let limit = limit.scaled(budget.desired).max(at_least);
+                budget.max_unavailable = planted!(BudgetOffByOne, limit, limit + 1);
             }
         }
         budget
@@ -278,30 +261,5 @@ impl Budget {
     /// How many more nodes may get a second pod.
     pub(crate) fn room_for_surge(&self) -> u32 {
         self.max_surge.saturating_sub(self.doubled + self.lost)
-    }
-}
-
-/// The deliberate errors of this file: an ordinary build makes none, and gives each value back as it is.
-mod planted {
-    #[cfg(daemonset_mutants)]
-    use crate::objects::mutants::{Mutant, is_active};
-    use jiff::Timestamp;
-
-    #[inline]
-    pub(super) fn max_unavailable(right: u32) -> u32 {
-        #[cfg(daemonset_mutants)]
-        if is_active(Mutant::BudgetOffByOne) {
-            return right + 1;
-        }
-        right
-    }
-
-    #[inline]
-    pub(super) fn taken_at(right: Option<Timestamp>) -> Option<Timestamp> {
-        #[cfg(daemonset_mutants)]
-        if is_active(Mutant::TakenForgotten) {
-            return None;
-        }
-        right
     }
 }

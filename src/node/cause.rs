@@ -1,20 +1,20 @@
 //! Why a node has no available pod: the rules behind [`UnavailableCause`].
 
-use crate::choose::limits::BudgetUse;
 use crate::input::placement::Placement;
+use crate::node::figures::{Figure, NodeFigures};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::unavailable::UnavailableCause;
 use crate::objects::position::NodeIx;
 
-/// The cause of a target node without an available pod, before this plan's deletes, or of a taken node.
+/// The cause of a target node without an available pod, before this plan's deletes, or of a node that `figures` has as taken.
 pub(crate) fn unavailable_cause(
     fleet: &Fleet<'_>,
     node: NodeIx,
-    counts: BudgetUse,
+    figures: NodeFigures,
 ) -> Option<UnavailableCause> {
     if fleet.placement(node) != Placement::Run {
         // Other nodes are not expected to have a pod.
-        return counts.taken.then_some(UnavailableCause::Taken);
+        return figures.has(Figure::Taken).then_some(UnavailableCause::Taken);
     }
     if fleet.pods_of(node).any(|(_, pod)| pod.is_available()) {
         return None;

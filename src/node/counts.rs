@@ -1,6 +1,6 @@
 //! Counts each node once, by its placement, its goal and its pods.
 
-use crate::choose::limits::BudgetUse;
+use crate::choose::limits::budget_figures;
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
 use crate::node::candidate::{candidate, has_place};
@@ -19,30 +19,61 @@ pub fn counts(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Counts {
 
 fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
     // Two views of the same pods. The budget is about the time after node sync's deletes, the status about now.
-    let counts = BudgetUse::new(fleet, node_sync, node);
-    let pods = PodsOfNode::new(fleet, node);
-    let figures = counts.figures(NodeFigures::default());
-    if fleet.placement(node) != Placement::Run {
-        let figures = figures
-            .with(Figure::Misscheduled, pods.is_present)
-            .with(Figure::LeavesLast, node_sync.leaves_last(node));
-        return figures.with_cause(unavailable_cause(fleet, node, counts));
-    }
+    let figures = budget_figures(fleet, node_sync, node);
+    let figures = match fleet.placement(node) {
+        Placement::Run => target_figures(fleet, node_sync, node, figures),
+        Placement::ContinueOnly(_) | Placement::Exclude(_) => {
+            let is_present = fleet.in_flight(node).is_some() || fleet.pods_of(node).next().is_some();
+            figures
+                .with(Figure::Misscheduled, is_present)
+                .with(Figure::LeavesLast, node_sync.leaves_last(node))
+        }
+    };
+    // `unavailable_cause` makes this test again, over all pods of the node: most nodes are spared it.
+    let is_available = figures.has(Figure::Available);
+    figures.with_cause(if is_available { None } else { unavailable_cause(fleet, node, figures) })
+}
+
+/// The figures of a target node over all of its pods, beside others.
+fn target_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx, others: NodeFigures) -> NodeFigures {
     let is_held = fleet.goals.of(node).is_held();
+    // The status counts a create in flight as a pod that is there, so that it does not fall back while the list lags.
+    let in_flight = fleet.in_flight(node);
+    let mut figures = others
+        .with(Figure::Desired, true)
+        .with(Figure::Scheduled, in_flight.is_some())
+        .with(Figure::Outdated, in_flight.is_some_and(|create| !create.updated))
+        .with(Figure::Held, is_held);
+    let mut is_updated = in_flight.is_some_and(|create| create.updated);
+    let (mut is_there, mut is_off_goal) = (false, false);
+    for (_, pod) in fleet.pods_of(node) {
+        is_there = true;
+        // Finished and terminating pods are there, and nothing more `[finished-is-not-updated]`.
+        if !pod.is_live() {
+            continue;
+        }
+        is_updated |= pod.is_updated();
+        is_off_goal |= !pod.of_goal;
+        figures = figures
+            .with(Figure::Ready, pod.is_ready())
+            .with(Figure::Available, pod.is_available())
+            .with(Figure::Outdated, !pod.is_updated())
+            .with(Figure::ReadyOutdated, !pod.of_goal && pod.is_ready() && !is_held);
+    }
+    let has_outdated = figures.has(Figure::Outdated);
     // Only a driven update has such nodes: otherwise node sync creates the pod, from base where there is one.
-    let is_held_without_pod = is_held && !pods.is_there && !Authority::of(fleet.snapshot).syncs_nodes();
+    let is_held_without_pod = is_held && !is_there && !Authority::of(fleet.snapshot).syncs_nodes();
     // The flag first: in a settled fleet no node is looked at twice.
-    let is_candidate = pods.is_off_goal && candidate(fleet, node_sync, node).is_some();
-    let figures = pods
-        .figures(figures)
-        .with(Figure::ReadyOutdated, pods.is_ready_off_goal && !is_held)
-        .with(Figure::Held, is_held)
+    let is_candidate = is_off_goal && candidate(fleet, node_sync, node).is_some();
+    figures
+        .with(Figure::Scheduled, is_there)
+        // A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
+        // success while an old pod keeps a node up beside a new one that is not available.
+        .with(Figure::Updated, is_updated && !has_outdated)
+        .with(Figure::Done, figures.has(Figure::Available) && !has_outdated)
         .with(Figure::HeldWithoutPod, is_held_without_pod)
         .with(Figure::Candidate, is_candidate)
-        .with(Figure::Waits, is_candidate && waits_for_the_limit(fleet, node_sync, node));
-    // `unavailable_cause` makes this test again, over all pods of the node: most nodes are spared it.
-    let cause = if pods.is_available { None } else { unavailable_cause(fleet, node, counts) };
-    figures.with_cause(cause)
+        .with(Figure::Waits, is_candidate && waits_for_the_limit(fleet, node_sync, node))
 }
 
 /// Whether a [candidate] waits for the budget or, under OnDelete, for a person, and for nothing else, unless this plan takes it:
@@ -56,64 +87,4 @@ fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) ->
         Strategy::Surge { .. } => has_place(fleet, node_sync, node),
     };
     is_free && !has_excess && !is_backed_off
-}
-
-/// The state of a node, over all of its pods.
-struct PodsOfNode {
-    /// A pod is there. A terminating one still is.
-    is_there: bool,
-    /// A pod is there or in flight.
-    is_present: bool,
-    is_ready: bool,
-    is_available: bool,
-    is_updated: bool,
-    is_outdated: bool,
-    /// A live pod is not of the node's goal.
-    is_off_goal: bool,
-    is_ready_off_goal: bool,
-}
-
-impl PodsOfNode {
-    fn new(fleet: &Fleet<'_>, node: NodeIx) -> Self {
-        // The status counts a create in flight as a pod that is there, so that it does not fall back while the list lags.
-        let in_flight = fleet.in_flight(node);
-        let mut state = PodsOfNode {
-            is_there: false,
-            is_present: in_flight.is_some(),
-            is_ready: false,
-            is_available: false,
-            is_updated: in_flight.is_some_and(|create| create.updated),
-            is_outdated: in_flight.is_some_and(|create| !create.updated),
-            is_off_goal: false,
-            is_ready_off_goal: false,
-        };
-        for (_, pod) in fleet.pods_of(node) {
-            (state.is_there, state.is_present) = (true, true);
-            // Finished and terminating pods are there, and nothing more `[finished-is-not-updated]`.
-            if !pod.is_live() {
-                continue;
-            }
-            state.is_ready |= pod.is_ready();
-            state.is_available |= pod.is_available();
-            state.is_updated |= pod.is_updated();
-            state.is_outdated |= !pod.is_updated();
-            state.is_off_goal |= !pod.of_goal;
-            state.is_ready_off_goal |= !pod.of_goal && pod.is_ready();
-        }
-        state
-    }
-
-    /// The figures of a target node, beside others.
-    fn figures(&self, others: NodeFigures) -> NodeFigures {
-        others
-            .with(Figure::Desired, true)
-            .with(Figure::Scheduled, self.is_present)
-            .with(Figure::Ready, self.is_ready)
-            .with(Figure::Available, self.is_available)
-            // A node is updated when it runs the current template and no older one: `kubectl rollout status` must not report
-            // success while an old pod keeps a node up beside a new one that is not available.
-            .with(Figure::Updated, self.is_updated && !self.is_outdated)
-            .with(Figure::Outdated, self.is_outdated)
-            .with(Figure::Done, self.is_available && !self.is_outdated)
-    }
 }

@@ -1,21 +1,13 @@
 //! Target nodes without a Ready pod that count against no limit: no update is the cause, and the policy excuses them.
 
 use crate::input::DownNodesPolicy;
+use crate::node::figures::{Figure, NodeFigures};
 use crate::node::fleet::{Fleet, PodStage};
 use crate::objects::position::NodeIx;
 use jiff::Timestamp;
 
-/// Why a target node without a Ready pod may not count against the limits.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Excuse {
-    /// The node went down before anything of this update reached it.
-    pub down_before: bool,
-    /// The policy excuses it.
-    pub excused: bool,
-}
-
-/// The excuse of a target node that has no Ready pod.
-pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
+/// The excuse of a target node that has no Ready pod: the figures `DownBefore` and `Excused`.
+pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> NodeFigures {
     let view = fleet.node_view(node);
     let is_down = view.ready == Some(false);
     // Unknown instants excuse nobody.
@@ -26,8 +18,7 @@ pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> Excuse {
         DownNodesPolicy::Count => fleet.lifecycle(node).is_some(),
         DownNodesPolicy::ExcuseIfDownBefore => true,
     };
-    let excused = down_before && excuses;
-    Excuse { down_before, excused }
+    NodeFigures::default().with(Figure::DownBefore, down_before).with(Figure::Excused, down_before && excuses)
 }
 
 /// Whether the node went down, at `since`, before anything of this update reached it.

@@ -63,7 +63,7 @@ const _: () = assert!(FIGURES <= u32::BITS as usize);
 neutral!(NodeFigures, NodeFigures { bits: 0, cause: None });
 
 impl NodeFigures {
-    /// Counts the node in a figure, or leaves it as it is.
+    /// Counts the node in a figure, or leaves it as it is: a figure that it counts in stays.
     pub fn with(self, figure: Figure, counts: bool) -> Self {
         NodeFigures { bits: self.bits | u32::from(counts) << figure as u32, ..self }
     }

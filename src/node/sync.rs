@@ -6,6 +6,7 @@ use crate::action::{DeleteReason, Failure};
 use crate::input::placement::{Placement, toleration_withdrawn};
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
+use crate::objects::planted::planted;
 use crate::objects::position::{FleetIx, IndexVec, NodeIx};
 use crate::plan::authority::Authority;
 use jiff::Timestamp;
@@ -217,7 +218,9 @@ impl NodeSync {
         let failures = snapshot.memory.as_ref().map(|m| m.failures(name, generation, snapshot.now));
         let count = failures.as_ref().map_or(0, |failures| failures.count);
         match failures.and_then(|failures| failures.backed_off_until) {
-            Some(until) => self.back_off_node(BackedOff { node, until, failures: count }),
+            // All failed pods of a node wait for the same instant.
+            Some(_) if self.backed_off.last().is_some_and(|last| last.node == node) => {}
+            Some(until) => self.backed_off.push(BackedOff { node, until, failures: count }),
             None => {
                 // The memory is that of before this plan, so that all failed pods of a node get the same count: one failure.
                 let deletion = Deletion::new(pod, DeleteReason::FailedPod);
@@ -226,14 +229,8 @@ impl NodeSync {
         }
     }
 
-    fn back_off_node(&mut self, backed_off: BackedOff) {
-        // All failed pods of a node wait for the same instant.
-        if self.backed_off.last().is_none_or(|last| last.node != backed_off.node) {
-            self.backed_off.push(backed_off);
-        }
-    }
-
-    /// Without surge one live pod stays; with surge one of each side.
+    /// Without surge one live pod stays; with surge one of each side. Sides are by classification, not by hash label alone
+    /// `[surge-sides-by-classification]`.
     fn delete_excess(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let live = self.survivors(fleet, node);
         // Before the comparison of pods, which reads their objects.
@@ -242,55 +239,31 @@ impl NodeSync {
         }
         let updated = best(fleet, live.clone().filter(|(_, pod)| pod.of_goal));
         let outdated = best(fleet, live.filter(|(_, pod)| !pod.of_goal));
-        if fleet.is_surge() {
-            self.keep_one_a_side(fleet, node, updated, outdated);
-        } else {
-            self.keep_the_best(fleet, node, updated, outdated);
-        }
-    }
-
-    /// Of the best pods of both sides the better one stays `[keep-the-available-one]`.
-    fn keep_the_best(
-        &mut self,
-        fleet: &Fleet<'_>,
-        node: NodeIx,
-        updated: Option<(FleetIx, &FleetPod)>,
-        outdated: Option<(FleetIx, &FleetPod)>,
-    ) {
-        let kept = match (updated, outdated) {
-            // For now the updated one goes as excess: `Update::spared` takes it back if the update deletes the outdated one.
+        match (updated, outdated) {
+            (Some((updated, successor)), Some((outdated, old))) if fleet.is_surge() => {
+                self.keep_only(fleet, node, &[updated, outdated]);
+                let end = planted!(
+                    SurgeWithoutWaiting,
+                    end_of_pair(old, successor),
+                    Some(DeleteReason::SuccessorAvailable)
+                );
+                end.into_iter().for_each(|reason| self.delete(outdated, reason));
+            }
+            // Of the best pods of both sides the better one stays `[keep-the-available-one]`. For now the updated one goes as
+            // excess: `Update::spared` takes it back if the update deletes the outdated one.
             (Some((updated, u)), Some((outdated, o))) if fleet.by_worth(o, u).is_lt() => {
                 self.given_up.push(GivenUp { outdated, updated });
-                Some(outdated)
+                self.keep_only(fleet, node, &[outdated]);
             }
-            (Some((kept, _)), _) | (None, Some((kept, _))) => Some(kept),
-            (None, None) => None,
-        };
-        self.keep_only(fleet, node, [kept, None]);
-    }
-
-    /// Sides are by classification, not by hash label alone `[surge-sides-by-classification]`. The outdated one goes
-    /// once it is of no use: not Ready itself, or its successor is available.
-    fn keep_one_a_side(
-        &mut self,
-        fleet: &Fleet<'_>,
-        node: NodeIx,
-        updated: Option<(FleetIx, &FleetPod)>,
-        outdated: Option<(FleetIx, &FleetPod)>,
-    ) {
-        let kept = [updated, outdated].map(|side| side.map(|(index, _)| index));
-        self.keep_only(fleet, node, kept);
-        if let (Some((_, successor)), Some((index, old))) = (updated, outdated) {
-            if let Some(reason) = planted::end_of_pair(end_of_pair(old, successor)) {
-                self.delete(index, reason);
-            }
+            (Some((kept, _)), _) | (None, Some((kept, _))) => self.keep_only(fleet, node, &[kept]),
+            (None, None) => {}
         }
     }
 
-    fn keep_only(&mut self, fleet: &Fleet<'_>, node: NodeIx, kept: [Option<FleetIx>; 2]) {
+    fn keep_only(&mut self, fleet: &Fleet<'_>, node: NodeIx, kept: &[FleetIx]) {
         for (index, pod) in fleet.pods_of(node) {
             // A pod that goes already keeps its reason.
-            if pod.is_live() && !self.deletes_pod(index) && !kept.contains(&Some(index)) {
+            if pod.is_live() && !self.deletes_pod(index) && !kept.contains(&index) {
                 self.delete(index, DeleteReason::ExcessPod);
             }
         }
@@ -374,20 +347,5 @@ fn end_of_pair(old: &FleetPod, successor: &FleetPod) -> Option<DeleteReason> {
         Some(DeleteReason::SuccessorAvailable)
     } else {
         None
-    }
-}
-
-/// The deliberate errors of this file: an ordinary build makes none, and gives each answer back as it is.
-mod planted {
-    use crate::action::DeleteReason;
-    #[cfg(daemonset_mutants)]
-    use crate::objects::mutants::{Mutant, is_active};
-
-    pub(super) fn end_of_pair(right: Option<DeleteReason>) -> Option<DeleteReason> {
-        #[cfg(daemonset_mutants)]
-        if is_active(Mutant::SurgeWithoutWaiting) {
-            return Some(DeleteReason::SuccessorAvailable);
-        }
-        right
     }
 }

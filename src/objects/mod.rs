@@ -7,6 +7,7 @@ pub mod model;
 #[cfg(daemonset_mutants)]
 #[doc(hidden)]
 pub mod mutants;
+pub(crate) mod planted;
 pub(crate) mod pod_manifest;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod position;
