@@ -47,7 +47,7 @@ impl<'s> Source<'s> {
         Source {
             raw_template: base.raw_template(),
             host_network: base.template.parsed.spec.host_network,
-            hash: base.hash,
+            hash: &base.hash,
             is_base: true,
             generation: None,
             tolerations: &base.template.tolerations,

@@ -9,8 +9,8 @@ use crate::node::fleet::Fleet;
 use crate::node::unavailable::UnavailableNodes;
 use crate::objects::position::NodeIx;
 use crate::pods::history::History;
-use crate::rollout::goal::Stage;
 use crate::rollout::goals::Rollout;
+use crate::rollout::report::RolloutStage;
 use crate::rollout::waves::{Done, WaveState};
 use jiff::Timestamp;
 
@@ -113,16 +113,16 @@ fn phase(rollout: &Rollout<'_>) -> RolloutPhase {
     let next = waves.last_open.map_or(0, |last| last + 1);
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
     match &decision.stage {
-        Stage::Paused => RolloutPhase::Paused,
-        Stage::Stopped(reason) => RolloutPhase::Stopped { reason: reason.clone() },
-        Stage::RolledBack(reason) => {
+        RolloutStage::Paused => RolloutPhase::Paused,
+        RolloutStage::Stopped { reason } => RolloutPhase::Stopped { reason: reason.clone() },
+        RolloutStage::RolledBack { reason } => {
             // A rollout without base is stopped instead, so that there is one here.
             let base = rollout.base.as_ref().map(|base| base.view.name.to_owned());
             RolloutPhase::RolledBack { base: base.unwrap_or_default(), reason: reason.clone() }
         }
-        Stage::Over => RolloutPhase::Updating,
+        RolloutStage::Over => RolloutPhase::Updating,
         // Approval is asked for only once the last wave is done: before that the answer changes nothing.
-        Stage::GoingOn => match last {
+        RolloutStage::GoingOn => match last {
             Some((wave, WaveState { done: Done::At(until), .. })) => {
                 RolloutPhase::Baking { wave, until: *until }
             }

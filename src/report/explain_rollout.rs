@@ -6,7 +6,6 @@ use crate::objects::position::{IndexVec, NodeIx};
 use crate::report::NodeVerdict;
 use crate::rollout::decision::RolloutDecision;
 use crate::rollout::facts::{WaveFigures, WaveNodes};
-use crate::rollout::goal::Stage;
 use crate::rollout::goals::{KnownRollout, Rollout};
 use crate::rollout::report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use crate::rollout::waves::{Done, WaveState, Waves};
@@ -19,12 +18,12 @@ pub(crate) fn rollout<'v>(
 ) -> Option<RolloutReport> {
     let Rollout { base, known } = fleet.goals.rollout()?;
     let decision = &*known.decision;
-    let is_judged = decision.stage != Stage::Over;
+    let is_judged = decision.stage != RolloutStage::Over;
     let waves = known.waves.iter().zip(&decision.waves.list).enumerate();
     Some(RolloutReport {
-        stage: stage(&decision.stage),
+        stage: decision.stage.clone(),
         base: base.as_ref().map(|base| base.view.name.to_owned()),
-        base_hash: base.as_ref().map(|base| base.hash.to_owned()),
+        base_hash: base.as_ref().map(|base| base.hash.to_string()),
         nodes: decision.nodes,
         updated: decision.updated,
         waves: waves
@@ -60,18 +59,8 @@ fn wave_nodes<'v>(
     (names.into(), figures)
 }
 
-fn stage(stage: &Stage) -> RolloutStage {
-    match stage {
-        Stage::Over => RolloutStage::Over,
-        Stage::GoingOn => RolloutStage::GoingOn,
-        Stage::Paused => RolloutStage::Paused,
-        Stage::Stopped(reason) => RolloutStage::Stopped { reason: reason.clone() },
-        Stage::RolledBack(reason) => RolloutStage::RolledBack { reason: reason.clone() },
-    }
-}
-
 fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveProgress {
-    if decision.stage == Stage::Over {
+    if decision.stage == RolloutStage::Over {
         return WaveProgress::Done;
     }
     if wave.is_open {
@@ -84,11 +73,15 @@ fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveP
     let next = next_wave(&decision.waves);
     let is_due = index == next && before(&decision.waves, index) == Done::Yes;
     match decision.stage {
-        Stage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
-        Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) if is_due => WaveProgress::Stopped,
-        Stage::Over | Stage::GoingOn | Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => {
-            WaveProgress::WaitsForWaveBefore
+        RolloutStage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
+        RolloutStage::Paused | RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } if is_due => {
+            WaveProgress::Stopped
         }
+        RolloutStage::Over
+        | RolloutStage::GoingOn
+        | RolloutStage::Paused
+        | RolloutStage::Stopped { .. }
+        | RolloutStage::RolledBack { .. } => WaveProgress::WaitsForWaveBefore,
     }
 }
 
@@ -107,11 +100,11 @@ pub(crate) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
     let Some(rollout) = fleet.goals.rollout() else { return HoldReason::NoWave };
     let (decision, node) = (&*rollout.known.decision, rollout.known.nodes.at(node));
     match &decision.stage {
-        Stage::Paused => return HoldReason::Paused,
-        Stage::Stopped(reason) | Stage::RolledBack(reason) => {
+        RolloutStage::Paused => return HoldReason::Paused,
+        RolloutStage::Stopped { reason } | RolloutStage::RolledBack { reason } => {
             return HoldReason::Stopped { reason: reason.clone() };
         }
-        Stage::GoingOn | Stage::Over => {}
+        RolloutStage::GoingOn | RolloutStage::Over => {}
     }
     if !node.facts.takes_part {
         return HoldReason::Outside;

@@ -9,8 +9,9 @@ use crate::objects::position::NodeIx;
 use crate::plan::authority::Authority;
 use crate::plan::steps::Steps;
 use crate::report::Warning;
-use crate::rollout::goal::Stage;
 use crate::rollout::goals::Rollout;
+use crate::rollout::policy::FailureAction;
+use crate::rollout::report::RolloutStage;
 use std::collections::BTreeSet;
 
 /// All that apply, in a fixed order.
@@ -119,8 +120,11 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     if rollout.base.is_none() {
         let nodes = steps.counts.sums.get(Figure::Held);
         warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
-        let lacks_base = rollout.known.decision.lacks_base_to_go_back_to();
-        warnings.extend(lacks_base.then_some(Warning::NothingToRollBackTo));
+        let on_failure =
+            fleet.snapshot.spec.policy.rollout.as_ref().and_then(|policy| policy.on_failure.as_ref());
+        let wants_base = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
+        let is_stopped = matches!(rollout.known.decision.stage, RolloutStage::Stopped { .. });
+        warnings.extend((wants_base && is_stopped).then_some(Warning::NothingToRollBackTo));
     }
     warnings.extend(empty_waves(rollout));
     if !Authority::of(fleet.snapshot).syncs_nodes() {
@@ -135,7 +139,7 @@ fn empty_waves(rollout: &Rollout<'_>) -> Option<Warning> {
     let known = &rollout.known;
     let waves = (0..).zip(&known.waves).filter(|(_, nodes)| nodes.is_empty());
     let waves: Vec<u32> = waves.map(|(index, _)| index).collect();
-    let is_going_on = known.decision.stage != Stage::Over && known.decision.nodes > 0;
+    let is_going_on = known.decision.stage != RolloutStage::Over && known.decision.nodes > 0;
     (is_going_on && !waves.is_empty()).then_some(Warning::EmptyWaves { waves })
 }
 

@@ -3,11 +3,12 @@
 use crate::input::Snapshot;
 use crate::input::placement::{CompiledTemplate, Placement};
 use crate::input::template::Template;
+use crate::objects::planted::planted;
 use crate::objects::position::{HistoryIx, IndexVec};
 use crate::objects::problem::Problems;
 use crate::objects::view::{NodeView, RevisionView};
 use crate::pods::history::{History, Revision, Role};
-use crate::rollout::marks::{MarkKeys, completed_at};
+use crate::rollout::marks::{MarkKeys, completed_at, has_failed};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -19,7 +20,7 @@ pub struct Base<'a> {
     pub position: HistoryIx,
     pub view: RevisionView<'a>,
     /// Its hash label, or its name where it has none.
-    pub hash: &'a str,
+    pub hash: Cow<'a, str>,
     /// The revision that a pod with this hash counts as running: several may share it.
     representative: Option<HistoryIx>,
     pub template: Arc<CompiledTemplate>,
@@ -89,7 +90,8 @@ fn is_candidate(revision: &Revision<'_>, keys: &MarkKeys) -> bool {
     revision.role == Role::Old
         && revision.view.is_some_and(|view| {
             // The mark holds for one number: a revision that has been current again since is judged by its last turn.
-            view.deleted_at.is_none() && !has_failed(view.annotations, keys, revision.number)
+            let has_failed = planted!(FailedBase, has_failed(view.annotations, keys, revision.number), false);
+            view.deleted_at.is_none() && !has_failed
         })
 }
 
@@ -108,14 +110,8 @@ impl<'a> Base<'a> {
     pub fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
         let is_base = |revision: &Revision<'_>| revision.view.is_some_and(|view| known.has_uid(view.uid));
         let (position, revision) = history.revisions.enumerated().find(|(_, revision)| is_base(revision))?;
-        let view = revision.view?;
-        let hash = match &revision.hash {
-            Cow::Borrowed(hash) => *hash,
-            // Only a revision that this plan creates has a hash of its own.
-            Cow::Owned(_) => view.name,
-        };
-        let (representative, template) = (history.position(hash), Arc::clone(&known.template));
-        Some(Base { position, view, hash, representative, template })
+        let (representative, template) = (history.position(&revision.hash), Arc::clone(&known.template));
+        Some(Base { position, view: revision.view?, hash: revision.hash.clone(), representative, template })
     }
 
     /// Its template, as it is stored.
@@ -126,22 +122,5 @@ impl<'a> Base<'a> {
     /// Whether a pod whose hash label names this revision is base's.
     pub fn is_revision_of(&self, pod: Option<HistoryIx>) -> bool {
         pod.is_some() && pod == self.representative
-    }
-}
-
-#[cfg(not(daemonset_mutants))]
-use crate::rollout::marks::has_failed;
-#[cfg(daemonset_mutants)]
-use planted::has_failed;
-
-/// Deliberate errors in this file, for the builds that must find them.
-#[cfg(daemonset_mutants)]
-mod planted {
-    use crate::objects::mutants::{Mutant, is_active};
-    use crate::objects::view::LabelsView;
-    use crate::rollout::marks::{self, MarkKeys};
-
-    pub(super) fn has_failed(annotations: LabelsView<'_>, keys: &MarkKeys, number: i64) -> bool {
-        marks::has_failed(annotations, keys, number) && !is_active(Mutant::FailedBase)
     }
 }

@@ -6,41 +6,29 @@ use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
 use crate::pods::history::History;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
-use crate::rollout::goal::{NodeGoal, Stage};
+use crate::rollout::goal::NodeGoal;
 use crate::rollout::marks::{FailureReason, Mark, MarkChange, Marks};
 use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
-use crate::rollout::sums::{GroupSums, NodeCounts, ReadinessSums, RolloutSums, TimeRange, TimestampSet};
+use crate::rollout::report::RolloutStage;
+use crate::rollout::sums::{GroupSums, NodeCounts, NodeSums, RolloutSums, TimeRange, TimestampSet};
 use crate::rollout::waves::{Opening, Waves};
 use jiff::{SignedDuration, Timestamp};
 
 /// The decision about the rollout of the current revision.
 #[derive(Debug, Clone)]
 pub struct RolloutDecision {
-    pub stage: Stage,
+    pub stage: RolloutStage,
     pub waves: Waves,
     /// In the order of their actions.
     pub(crate) marks: Vec<MarkChange>,
     /// When time alone changes the rollout.
     pub due: Option<(Timestamp, RequeueReason)>,
-    /// The policy rolls a failed version back.
-    wants_base: bool,
     /// How many nodes take part, and how many of them have the new version.
     pub nodes: u32,
     pub updated: u32,
     /// It is open for all nodes that take part: the others get the current revision, too.
     reaches_all: bool,
     /// The goal of a node that it has not reached.
-    held: NodeGoal,
-}
-
-/// The parts of a decision on which the goal of a node depends. While they are the same, a node has another goal only if
-/// something about the node itself changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GoalInputs {
-    stage: std::mem::Discriminant<Stage>,
-    last_open: Option<usize>,
-    releases_all: bool,
-    reaches_all: bool,
     held: NodeGoal,
 }
 
@@ -97,26 +85,27 @@ impl RolloutDecision {
         let reason = too_many.or(is_exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
         // An earlier verdict has its mark, whose reason stays.
         let newly_failed = reason.filter(|_| failed_before.is_none());
-        let stage = if is_over { Stage::Over } else { input.stage(failed_before, newly_failed, held) };
+        let stage = if is_over { RolloutStage::Over } else { input.stage(failed_before, newly_failed, held) };
         let mut decision = RolloutDecision {
             due: input.due(&stage, &waves, deadline),
             stage,
             waves,
             marks: Vec::new(),
-            wants_base: policy.on_failure.as_ref().is_some_and(|p| p.action == FailureAction::RollBack),
-            nodes: sums.count(|_| true),
-            updated: sums.count(|group| group.has_new_version),
+            nodes: sums.sum(|_| true).nodes(),
+            updated: sums.sum(|group| group.has_new_version).nodes(),
             reaches_all: false,
             held,
         };
         // The next bindings ask the decision which nodes it reaches: its stage and its waves must be there.
-        let waits = sums.count(|group| !decision.reaches(group)) > 0;
+        let waits = sums.sum(|group| !decision.reaches(group)).nodes() > 0;
         // The nodes that take no part follow the others only while the rollout goes on: a stopped one changes nothing for them.
         decision.reaches_all = !waits
             && match decision.stage {
-                Stage::Over => true,
-                Stage::GoingOn => decision.waves.all_open(),
-                Stage::Paused | Stage::Stopped(_) | Stage::RolledBack(_) => false,
+                RolloutStage::Over => true,
+                RolloutStage::GoingOn => decision.waves.all_open(),
+                RolloutStage::Paused | RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => {
+                    false
+                }
             };
         // A held node outside the rollout is a target node only if base wants it, and then it runs the old version. Without a
         // base it is placed by the current template, which does not want it.
@@ -130,7 +119,7 @@ impl RolloutDecision {
     /// The goal of a node.
     pub fn goal(&self, node: &RolloutNode) -> NodeGoal {
         // Under a roll-back no node is held: the goal of every node is base, whether it takes part or not.
-        if matches!(self.stage, Stage::RolledBack(_)) {
+        if matches!(self.stage, RolloutStage::RolledBack { .. }) {
             return NodeGoal::Base;
         }
         let is_reached = if node.facts.takes_part { self.reaches(node.group()) } else { self.reaches_all };
@@ -144,29 +133,24 @@ impl RolloutDecision {
             return is_reached;
         }
         match self.stage {
-            Stage::Over => true,
+            RolloutStage::Over => true,
             // A node that has the new version keeps it though its wave is not open: nothing but a roll-back takes it back.
-            Stage::GoingOn => self.waves.releases(group.first_wave) || group.has_new_version,
+            RolloutStage::GoingOn => self.waves.releases(group.first_wave) || group.has_new_version,
             // Open waves do not count: nothing goes on in them, either.
-            Stage::Paused | Stage::Stopped(_) => group.has_new_version,
-            Stage::RolledBack(_) => false,
+            RolloutStage::Paused | RolloutStage::Stopped { .. } => group.has_new_version,
+            RolloutStage::RolledBack { .. } => false,
         }
     }
 
-    /// It should go back to base, but there is none.
-    pub fn lacks_base_to_go_back_to(&self) -> bool {
-        self.wants_base && self.held == NodeGoal::HeldOnCurrent && matches!(self.stage, Stage::Stopped(_))
-    }
-
-    pub fn goal_inputs(&self) -> GoalInputs {
-        GoalInputs {
+    /// Whether each node has the same goal by both decisions, unless something about the node itself is different.
+    pub fn has_goals_of(&self, other: &RolloutDecision) -> bool {
+        let inputs = |decision: &RolloutDecision| {
             // Without the reason of a failure, on which no goal depends.
-            stage: std::mem::discriminant(&self.stage),
-            last_open: self.waves.last_open,
-            releases_all: self.waves.releases(None),
-            reaches_all: self.reaches_all,
-            held: self.held,
-        }
+            let stage = std::mem::discriminant(&decision.stage);
+            let RolloutDecision { waves, reaches_all, held, .. } = decision;
+            (stage, waves.last_open, waves.releases(None), *reaches_all, *held)
+        };
+        inputs(self) == inputs(other)
     }
 }
 
@@ -217,14 +201,14 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     fn has_too_many_failures(&self) -> bool {
         let Some(policy) = self.judged_by else { return false };
         // The percentage is one of all nodes that take part, in a wave or not.
-        let GroupSums { nodes, failing, .. } = self.sums.sum(|_| true);
-        failing > policy.may_fail(nodes)
+        let all = self.sums.sum(|_| true);
+        all.failing() > policy.may_fail(all.nodes())
     }
 
     /// The nodes that a wave waits for, of these nodes.
-    pub fn waited_for(&self, nodes: GroupSums<TimeRange>) -> ReadinessSums<TimeRange> {
+    pub fn waited_for(&self, nodes: GroupSums<TimeRange>) -> NodeSums<TimeRange> {
         // A percentage is one of these nodes, and not of all that take part.
-        let may_fail = self.judged_by.map_or(0, |policy| policy.may_fail(nodes.nodes));
+        let may_fail = self.judged_by.map_or(0, |policy| policy.may_fail(nodes.nodes()));
         nodes.waited_for(may_fail)
     }
 
@@ -238,7 +222,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             return None;
         }
         let released = self.sums.sum(|group| group.has_new_version || waves.releases(group.first_wave));
-        // Taken from all released nodes, before the next step drops some: progress on a failing node is progress, too.
+        // Taken from all released nodes, before the next step drops some.
         let progress = released.last_progress();
         if self.waited_for(released).unavailable == 0 {
             return None;
@@ -260,7 +244,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         failed_before: Option<Mark<'_>>,
         newly_failed: Option<FailureReason>,
         held: NodeGoal,
-    ) -> Stage {
+    ) -> RolloutStage {
         // At most one of the two is there: a verdict from before leaves no new one. A person may have written its reason.
         let failure = failed_before
             .map(|mark| mark.reason().to_owned())
@@ -268,10 +252,12 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         // A failure goes before a pause: a paused rollout is rolled back all the same.
         match (failure, action) {
-            (Some(reason), Some(FailureAction::RollBack)) if held.is_base() => Stage::RolledBack(reason),
-            (Some(reason), _) => Stage::Stopped(reason),
-            (None, _) if self.policy.paused => Stage::Paused,
-            (None, _) => Stage::GoingOn,
+            (Some(reason), Some(FailureAction::RollBack)) if held.is_base() => {
+                RolloutStage::RolledBack { reason }
+            }
+            (Some(reason), _) => RolloutStage::Stopped { reason },
+            (None, _) if self.policy.paused => RolloutStage::Paused,
+            (None, _) => RolloutStage::GoingOn,
         }
     }
 
@@ -312,10 +298,10 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             // Even where the rollout is over, so that a settled fleet has both marks after one plan.
             (false, None) => marks.push(MarkChange::Started),
             // Its removal lets the deadline begin anew on resumption. After the end no deadline runs.
-            (true, Some(_)) if decision.stage != Stage::Over => marks.push(MarkChange::Paused),
+            (true, Some(_)) if decision.stage != RolloutStage::Over => marks.push(MarkChange::Paused),
             (true | false, _) => {}
         }
-        if decision.stage == Stage::GoingOn {
+        if decision.stage == RolloutStage::GoingOn {
             // The mark only rises: a policy that loses waves for a while closes none that was open.
             let marked = self.marks.wave.map(|wave| wave.index);
             let opened = decision.waves.last_open.filter(|_| decision.waves.last_open > marked);
@@ -327,17 +313,17 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     /// When time alone changes the rollout.
     fn due(
         &self,
-        stage: &Stage,
+        stage: &RolloutStage,
         waves: &Waves,
         deadline: Option<Timestamp>,
     ) -> Option<(Timestamp, RequeueReason)> {
         // A paused rollout may fail and then be rolled back. One that has failed or is over waits for nothing.
-        let is_judged = matches!(stage, Stage::GoingOn | Stage::Paused);
+        let is_judged = matches!(stage, RolloutStage::GoingOn | RolloutStage::Paused);
         let failing = self.sums.next_failing_at();
         RequeueReason::first([
-            (waves.done_at.filter(|_| *stage == Stage::GoingOn), RequeueReason::WaveDone),
+            (waves.done_at.filter(|_| *stage == RolloutStage::GoingOn), RequeueReason::WaveDone),
             (failing.filter(|_| is_judged), RequeueReason::FailureDue),
-            (deadline.filter(|_| *stage == Stage::GoingOn), RequeueReason::ProgressDeadline),
+            (deadline.filter(|_| *stage == RolloutStage::GoingOn), RequeueReason::ProgressDeadline),
         ])
     }
 }
@@ -377,7 +363,7 @@ mod planted {
     }
 
     pub(super) fn in_reach(decision: &RolloutDecision, group: RolloutGroup) -> Option<bool> {
-        if decision.stage != Stage::GoingOn {
+        if decision.stage != RolloutStage::GoingOn {
             return None;
         }
         if is_active(Mutant::HeldNodeUpdated) {
@@ -393,7 +379,7 @@ mod planted {
         newly_failed: Option<FailureReason>,
     ) -> Option<FailureReason> {
         let is_past_first = input.marks.wave.is_some_and(|wave| wave.index > 0);
-        if is_active(Mutant::WaveLowered) && decision.stage == Stage::GoingOn && is_past_first {
+        if is_active(Mutant::WaveLowered) && decision.stage == RolloutStage::GoingOn && is_past_first {
             marks.push(MarkChange::Wave(0));
         }
         newly_failed.filter(|_| !is_active(Mutant::VerdictNotMarked))

@@ -1,4 +1,4 @@
-//! The goal of one node, and how far a rollout may go.
+//! The goal of one node.
 
 /// The goal of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,19 +28,4 @@ impl NodeGoal {
             NodeGoal::Current | NodeGoal::HeldOnCurrent => false,
         }
     }
-}
-
-/// How far the rollout may go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stage {
-    /// It is complete: later troubles are not the rollout's.
-    Over,
-    /// It goes on, wave after wave.
-    GoingOn,
-    /// A person has paused it.
-    Paused,
-    /// The new version has failed: no further node gets it.
-    Stopped(String),
-    /// The new version has failed: all nodes go back to base.
-    RolledBack(String),
 }

@@ -11,7 +11,10 @@ pub trait TimestampSet: Default {
 
 /// The first and the last of some timestamps. It forgets the others, so that no timestamp can be taken out again.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct TimeRange(Option<(Timestamp, Timestamp)>);
+pub struct TimeRange {
+    pub first: Option<Timestamp>,
+    pub last: Option<Timestamp>,
+}
 
 impl TimestampSet for TimeRange {
     fn range(&self) -> TimeRange {
@@ -20,37 +23,22 @@ impl TimestampSet for TimeRange {
 }
 
 impl TimeRange {
-    pub fn new(first: Timestamp, last: Timestamp) -> Self {
-        TimeRange(Some((first, last)))
-    }
-
-    pub fn first(self) -> Option<Timestamp> {
-        self.0.map(|(first, _)| first)
-    }
-
-    pub fn last(self) -> Option<Timestamp> {
-        self.0.map(|(_, last)| last)
-    }
-
     fn add(&mut self, at: Timestamp) {
-        self.merge(TimeRange::new(at, at));
+        self.merge(TimeRange { first: Some(at), last: Some(at) });
     }
 
     fn merge(&mut self, other: TimeRange) {
-        self.0 = match (self.0, other.0) {
-            (Some((first, last)), Some((other_first, other_last))) => {
-                Some((first.min(other_first), last.max(other_last)))
-            }
-            (one, None) | (None, one) => one,
-        };
+        self.first = self.first.into_iter().chain(other.first).min();
+        // `None` is less than each timestamp: only `max` takes the known one.
+        self.last = self.last.max(other.last);
     }
 }
 
 /// The sums of a rollout.
 #[derive(Debug, Clone)]
 pub struct RolloutSums<I> {
-    /// The nodes that take part, by their first wave and by whether they have the new version. Nodes without a wave come last.
-    groups: Vec<[GroupSums<I>; 2]>,
+    /// The nodes that take part: two groups for each first wave, and two for the nodes without a wave, which come last.
+    groups: Vec<(RolloutGroup, GroupSums<I>)>,
     pub counts: NodeCounts,
     /// When time alone lets a node fail.
     failing_at: I,
@@ -71,36 +59,38 @@ pub struct NodeCounts {
     pub unfinished: u32,
 }
 
-/// Sums over nodes that take part.
+/// Sums over nodes that take part. The two are apart since only a sum over whole waves tells whether the failing nodes are few
+/// enough to be tolerated.
 #[derive(Debug, Clone, Default)]
 pub struct GroupSums<I> {
-    pub nodes: u32,
-    pub failing: u32,
-    /// Of the nodes that may hold up a wave and do not fail.
-    healthy: ReadinessSums<I>,
-    /// Of the nodes that may hold up a wave and fail.
-    failed: ReadinessSums<I>,
-    /// When their new pods last came or became Ready.
-    progressed_at: I,
+    healthy: NodeSums<I>,
+    failing: NodeSums<I>,
 }
 
-/// Sums over nodes that a wave or the deadline waits for.
+/// Sums over nodes. All but the first two leave out the nodes that [hold nobody up](RolloutFacts::holds_nobody_up).
 #[derive(Debug, Clone, Default)]
-pub struct ReadinessSums<I> {
+pub struct NodeSums<I> {
+    pub nodes: u32,
+    /// When their new pods last came or became Ready.
+    pub progressed_at: I,
     /// Without a Ready updated pod.
     pub not_ready: u32,
-    /// Without a known instant from which on an updated pod has been Ready.
-    pub since_unknown: u32,
     /// Without an available updated pod.
     pub unavailable: u32,
+    /// Without a known instant from which on an updated pod has been Ready.
+    pub since_unknown: u32,
     /// Since when the others have a Ready updated pod.
     pub ready_since: I,
 }
 
 impl<I: Default> RolloutSums<I> {
     pub fn new(waves: usize) -> Self {
-        let groups = std::iter::repeat_with(Default::default).take(waves + 1).collect();
-        RolloutSums { groups, counts: NodeCounts::default(), failing_at: I::default() }
+        let first_waves = (0..waves).map(Some).chain([None]);
+        let groups = first_waves.flat_map(|first_wave| {
+            [false, true]
+                .map(|has_new_version| (RolloutGroup { first_wave, has_new_version }, GroupSums::default()))
+        });
+        RolloutSums { groups: groups.collect(), counts: NodeCounts::default(), failing_at: I::default() }
     }
 
     /// Changes the sums to which a node belongs: `count` changes a number, `instant` adds or removes an instant. A node is taken
@@ -120,11 +110,14 @@ impl<I: Default> RolloutSums<I> {
         if !facts.takes_part {
             return;
         }
-        let last = self.groups.len() - 1;
-        // There is a group for each wave of the policy, so that a node of a wave never falls into the last group.
-        let group = node.first_wave.map_or(last, |wave| (wave as usize).min(last));
-        let Some([without, with]) = self.groups.get_mut(group) else { return };
-        (if facts.has_new_version { with } else { without }).change(facts, count, instant);
+        let waves = self.groups.len() / 2 - 1;
+        // There are groups for each wave of the policy, so that a node of a wave never falls into the last ones.
+        let wave = node.first_wave.map_or(waves, |wave| (wave as usize).min(waves));
+        let Some((_, group)) = self.groups.get_mut(2 * wave + usize::from(facts.has_new_version)) else {
+            return;
+        };
+        let sums = if facts.failing.is_now() { &mut group.failing } else { &mut group.healthy };
+        sums.change(facts, count, instant);
     }
 }
 
@@ -135,39 +128,19 @@ impl RolloutSums<TimeRange> {
 }
 
 impl<I: TimestampSet> RolloutSums<I> {
-    /// Adds the nodes whose first wave is this one.
-    pub fn add_wave(&self, wave: usize, sum: &mut GroupSums<TimeRange>) {
-        self.groups.get(wave).into_iter().flatten().for_each(|group| sum.merge(group));
-    }
-
-    /// How many nodes take part, in the chosen groups.
-    pub fn count(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> u32 {
-        self.groups(is_chosen).map(|group| group.nodes).sum()
-    }
-
     /// The sums over the nodes that take part, in the chosen groups.
     pub fn sum(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> GroupSums<TimeRange> {
         let mut sum = GroupSums::default();
-        self.groups(is_chosen).for_each(|group| sum.merge(group));
+        for (_, group) in self.groups.iter().filter(|(group, _)| is_chosen(*group)) {
+            sum.healthy.merge(&group.healthy);
+            sum.failing.merge(&group.failing);
+        }
         sum
-    }
-
-    fn groups(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> impl Iterator<Item = &GroupSums<I>> {
-        let waves = self.groups.len() - 1;
-        let groups = self.groups.iter().enumerate().flat_map(move |(wave, [without, with])| {
-            // The nodes without a wave are behind all waves.
-            let first_wave = (wave < waves).then_some(wave);
-            [
-                (RolloutGroup { first_wave, has_new_version: false }, without),
-                (RolloutGroup { first_wave, has_new_version: true }, with),
-            ]
-        });
-        groups.filter(move |(group, _)| is_chosen(*group)).map(|(_, sums)| sums)
     }
 
     /// When time alone lets the next node fail.
     pub fn next_failing_at(&self) -> Option<Timestamp> {
-        self.failing_at.range().first()
+        self.failing_at.range().first
     }
 }
 
@@ -191,72 +164,69 @@ impl NodeCounts {
     }
 }
 
-impl<I> GroupSums<I> {
+impl<I> NodeSums<I> {
     fn change(
         &mut self,
         facts: &RolloutFacts,
         count: impl Fn(&mut u32),
         instant: impl Fn(&mut I, Timestamp),
     ) {
-        let fails = facts.failing.is_now();
         // These stand before the return below: maxFailures is a percentage of all nodes of the waves, and a new pod is progress
         // on each of them.
         count(&mut self.nodes);
-        if fails {
-            count(&mut self.failing);
-        }
         if let Some(at) = facts.progressed_at {
             instant(&mut self.progressed_at, at);
         }
         if facts.holds_nobody_up() {
             return;
         }
-        // The two are apart since only a sum over whole waves tells whether the failing nodes are few enough to be tolerated.
-        let readiness = if fails { &mut self.failed } else { &mut self.healthy };
         if !facts.is_ready {
-            count(&mut readiness.not_ready);
+            count(&mut self.not_ready);
         }
         if !facts.is_available {
-            count(&mut readiness.unavailable);
+            count(&mut self.unavailable);
         }
         // This is another number than `not_ready`: a Ready pod may lack the instant, and then has never baked for long enough.
         match facts.ready_since {
-            Some(since) => instant(&mut readiness.ready_since, since),
-            None => count(&mut readiness.since_unknown),
+            Some(since) => instant(&mut self.ready_since, since),
+            None => count(&mut self.since_unknown),
         }
+    }
+}
+
+impl NodeSums<TimeRange> {
+    fn merge(&mut self, other: &NodeSums<impl TimestampSet>) {
+        self.nodes += other.nodes;
+        self.progressed_at.merge(other.progressed_at.range());
+        self.not_ready += other.not_ready;
+        self.unavailable += other.unavailable;
+        self.since_unknown += other.since_unknown;
+        self.ready_since.merge(other.ready_since.range());
     }
 }
 
 impl GroupSums<TimeRange> {
-    fn merge(&mut self, other: &GroupSums<impl TimestampSet>) {
-        self.nodes += other.nodes;
-        self.failing += other.failing;
-        self.healthy.merge(&other.healthy);
-        self.failed.merge(&other.failed);
-        self.progressed_at.merge(other.progressed_at.range());
+    pub fn nodes(&self) -> u32 {
+        self.healthy.nodes + self.failing.nodes
+    }
+
+    pub fn failing(&self) -> u32 {
+        self.failing.nodes
+    }
+
+    /// Progress on a failing node is progress, too.
+    pub fn last_progress(&self) -> Option<Timestamp> {
+        self.healthy.progressed_at.last.max(self.failing.progressed_at.last)
     }
 
     /// The nodes that a wave waits for. It does not wait for a node that is down and lacks the new version, nor for failing nodes
     /// while at most `may_fail` nodes fail, and not all.
-    pub fn waited_for(mut self, may_fail: u32) -> ReadinessSums<TimeRange> {
+    pub fn waited_for(mut self, may_fail: u32) -> NodeSums<TimeRange> {
         // A wave on which all nodes fail has shown nothing: it stays unfinished whatever number may fail.
-        let is_tolerated = self.failing <= may_fail && self.failing < self.nodes;
+        let is_tolerated = self.failing.nodes <= may_fail && self.healthy.nodes > 0;
         if !is_tolerated {
-            self.healthy.merge(&self.failed);
+            self.healthy.merge(&self.failing);
         }
         self.healthy
-    }
-
-    pub fn last_progress(&self) -> Option<Timestamp> {
-        self.progressed_at.last()
-    }
-}
-
-impl ReadinessSums<TimeRange> {
-    fn merge(&mut self, other: &ReadinessSums<impl TimestampSet>) {
-        self.not_ready += other.not_ready;
-        self.since_unknown += other.since_unknown;
-        self.unavailable += other.unavailable;
-        self.ready_since.merge(other.ready_since.range());
     }
 }

@@ -3,13 +3,14 @@
 use crate::input::Snapshot;
 use crate::kubernetes::Selector;
 use crate::model::IntOrString;
+use crate::objects::planted::planted;
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::objects::problem::Problems;
 use crate::objects::view::LabelsView;
 use crate::rollout::decision::RolloutInput;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::policy::Wave;
-use crate::rollout::sums::{GroupSums, ReadinessSums, TimeRange, TimestampSet};
+use crate::rollout::sums::{NodeSums, TimeRange, TimestampSet};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Ordering;
 
@@ -69,7 +70,6 @@ impl Waves {
             done_at: None,
         };
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
-        let mut in_open_waves: GroupSums<TimeRange> = GroupSums::default();
         // Before the first wave there is nothing to wait for.
         let mut before = Done::Yes;
         let mut all_before_are_open = true;
@@ -83,7 +83,7 @@ impl Waves {
             // may be gone, and the rollout may be stopped.
             let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
             let may_open = opening == Opening::WhenDue && state.is_approved;
-            let opens = may_open && before.lets_next_open();
+            let opens = may_open && planted!(WaveNotDone, before == Done::Yes, true);
             if !was_open && !opens {
                 // A wave that lacks more than time is not announced: no instant opens it.
                 if let (true, Done::At(at)) = (may_open, before) {
@@ -94,10 +94,10 @@ impl Waves {
             }
             state.is_open = true;
             waves.last_open = Some(index);
-            // The sum grows from wave to wave: a wave is done only with all waves before it. Each node counts in its first wave
-            // alone, so that a node of two waves counts once.
-            input.sums.add_wave(index, &mut in_open_waves);
-            state.done = done(input, &input.waited_for(in_open_waves.clone()), wave);
+            // A wave is done only with all waves before it. Each node counts in its first wave alone, so that a node of two waves
+            // counts once.
+            let nodes = input.sums.sum(|group| group.first_wave.is_some_and(|first| first <= index));
+            state.done = done(input, &input.waited_for(nodes), wave);
             before = state.done;
             // The last open wave decides: an earlier one has let the next one open, whatever became of its pods since.
             waves.done_at = match before {
@@ -120,7 +120,7 @@ impl Waves {
 }
 
 /// Whether each node of the open waves has an updated pod that is Ready for as long as this wave bakes.
-fn done(input: &RolloutInput<'_, impl TimestampSet>, nodes: &ReadinessSums<TimeRange>, wave: &Wave) -> Done {
+fn done(input: &RolloutInput<'_, impl TimestampSet>, nodes: &NodeSums<TimeRange>, wave: &Wave) -> Done {
     let snapshot = input.snapshot;
     let duration = snapshot.spec.min_ready().max(SignedDuration::from_secs(wave.bake_seconds.into()));
     // A pod that needs no time is available as soon as it is Ready, also where the instant is unknown.
@@ -132,7 +132,7 @@ fn done(input: &RolloutInput<'_, impl TimestampSet>, nodes: &ReadinessSums<TimeR
         return Done::No;
     }
     // Without any node there is nothing to wait for: an empty wave is done.
-    let Some(last) = nodes.ready_since.last() else { return Done::Yes };
+    let Some(last) = nodes.ready_since.last else { return Done::Yes };
     match last.checked_add(duration) {
         Ok(at) if at <= snapshot.now => Done::Yes,
         Ok(at) => Done::At(at),
@@ -202,15 +202,4 @@ pub(crate) fn choose_nodes(
 /// Nodes that have the new version come first: the canary stays the canary when a node with a lesser name joins.
 fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
     b.facts.has_new_version.cmp(&a.facts.has_new_version)
-}
-
-impl Done {
-    /// Whether the wave after this one may open.
-    fn lets_next_open(self) -> bool {
-        #[cfg(daemonset_mutants)]
-        if crate::objects::mutants::is_active(crate::objects::mutants::Mutant::WaveNotDone) {
-            return true;
-        }
-        self == Done::Yes
-    }
 }

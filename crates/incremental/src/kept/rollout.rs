@@ -97,8 +97,8 @@ struct Counted(BTreeMap<Timestamp, u32>);
 
 impl TimestampSet for Counted {
     fn range(&self) -> TimeRange {
-        let first = self.0.first_key_value().zip(self.0.last_key_value());
-        first.map_or_else(TimeRange::default, |((first, _), (last, _))| TimeRange::new(*first, *last))
+        let [first, last] = [self.0.first_key_value(), self.0.last_key_value()];
+        TimeRange { first: first.map(|(at, _)| *at), last: last.map(|(at, _)| *at) }
     }
 }
 
@@ -348,7 +348,7 @@ impl KeptRollout {
         }
         let base_wants_others = self.base.as_ref().map(|_| || self.wanted_by_base > 0);
         let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, base_wants_others);
-        let is_same = self.decision.as_ref().is_some_and(|old| old.goal_inputs() == decision.goal_inputs());
+        let is_same = self.decision.as_ref().is_some_and(|old| old.has_goals_of(&decision));
         let changed = std::mem::take(&mut self.changed).into_iter();
         let mut others: Vec<Slot> =
             if is_same { changed.collect() } else { (0..self.nodes.len() as Slot).collect() };
