@@ -2,6 +2,7 @@
 
 use super::{creates, mark, marked, marks, revisions, steered};
 use crate::support::{at, given, new, node, old, revision, rolling, template};
+use daemonset::report::WaveProgress;
 use daemonset::{Action, Plan, RolloutReason};
 use serde_json::{Value, json};
 
@@ -131,4 +132,74 @@ fn marks_have_the_prefix_of_the_policy() {
     let plan = fleet.node(node("a").has(old())).plan();
     let text = plan.actions[0].to_string();
     assert!(text.contains(" agents.example.com/started="), "{text}");
+}
+
+/// The base of a rollout with these two old revisions, which have no pods.
+fn base(old: Value, other: Value) -> Option<String> {
+    let fleet = steered(json!({})).revisions([old, other, revision("new", 9)]);
+    fleet.plan().report.rollout.unwrap().base
+}
+
+/// Whether a mark with this value tells that a revision was complete at the beginning of 2026.
+fn is_mark(value: &str) -> bool {
+    let is_base_beside = |other: &str| {
+        let other = marked("other", 2, &[("completed", &format!("2 {other}"))]);
+        base(marked("old", 1, &[("completed", value)]), other).as_deref() == Some("agent-old")
+    };
+    is_base_beside("2025-12-31T23:59:59Z") && !is_base_beside("2026-01-01T00:00:01Z")
+}
+
+#[test]
+fn a_mark_has_a_number_and_an_instant() {
+    for (value, number) in [
+        ("3 2026-01-01T00:00:00Z", 3),
+        ("-3 2026-01-01T01:00:00+01:00 0", -3),
+        ("003 2026-01-01T00:00:00.000Z Too many", 3),
+    ] {
+        assert!(is_mark(value), "{value}");
+        let failed = |number| marked("old", number, &[("failed", value)]);
+        let other = |number| base(failed(number), revision("other", number - 1)).unwrap();
+        assert_eq!((other(number), other(number - 1)), ("agent-other".into(), "agent-old".into()), "{value}");
+    }
+    for value in [
+        "",
+        "3",
+        "yes",
+        "+3 2026-01-01T00:00:00Z",
+        "3  2026-01-01T00:00:00Z",
+        " 3 2026-01-01T00:00:00Z",
+        "3 2026-01-01T00:00:00Z ",
+        "3 2026-01-01T00:00:00",
+        "3 2026-01-01",
+        "3 20260101T000000Z",
+        "3 2026-01-01T00:00:00Z[UTC]",
+        "- 2026-01-01T00:00:00Z",
+        "99999999999999999999 2026-01-01T00:00:00Z",
+    ] {
+        assert!(!is_mark(value), "{value:?}");
+    }
+}
+
+#[test]
+fn the_mark_of_a_failure_ends_with_its_reason() {
+    for reason in ["", "0", "Too many"] {
+        let value = format!("3 {} {reason}", at(-60));
+        let current = marked("new", 3, &[("failed", value.trim_end())]);
+        let plan = steered(json!({"onFailure": {}})).revisions([revision("old", 1), current]).plan();
+        let stage = json!(plan.report.rollout.unwrap().stage);
+        assert_eq!(stage, json!({"type": "Stopped", "reason": reason}));
+    }
+}
+
+#[test]
+fn the_mark_of_a_wave_has_its_index() {
+    let open = |rest: &str| {
+        // A paused rollout opens no wave by itself, and a wave without nodes is done as soon as it is open.
+        let fleet = steered(json!({"waves": vec![json!({}); 20], "paused": true}));
+        let current = marked("new", 3, &[("wave", &format!("3 {} {rest}", at(-60)))]);
+        let report = fleet.revisions([revision("old", 1), current]).plan().report;
+        report.rollout.unwrap().waves.iter().filter(|wave| wave.progress == WaveProgress::Done).count()
+    };
+    assert_eq!((open("0"), open("17"), open("99999999999999999999")), (1, 18, 20));
+    assert_eq!((open(""), open("-1"), open("+1"), open("1 2"), open("one")), (0, 0, 0, 0, 0));
 }
