@@ -67,10 +67,6 @@ impl fmt::Display for InvalidRolloutPolicy {
 }
 
 impl InvalidRolloutPolicy {
-    fn whole(annotation: &str, message: impl Into<String>) -> Self {
-        InvalidRolloutPolicy::new(annotation, "", message)
-    }
-
     fn new(annotation: &str, path: &str, message: impl Into<String>) -> Self {
         let (annotation, path) = (annotation.to_owned(), path.to_owned());
         InvalidRolloutPolicy { annotation, path, message: message.into(), also: Vec::new() }
@@ -164,31 +160,38 @@ impl Policy {
     ) -> Result<Self, InvalidRolloutPolicy> {
         // All problems are collected before the first one ends this, so that a person repairs them in one edit.
         let mut problems = Vec::new();
-        let SteeringAnnotations { policy, paused, approved } = SteeringAnnotations::find(ds, &mut problems);
-        let mut keep_problem = |result: Result<(), InvalidRolloutPolicy>| problems.extend(result.err());
+        for (key, _) in ds.metadata.annotations.iter() {
+            // A misspelt `paused` must not let a rollout go on.
+            if name_in(key).is_some_and(|name| !["policy", "paused", "approved"].contains(&name)) {
+                let message = "unknown annotation: must be policy, paused or approved";
+                problems.push(InvalidRolloutPolicy::new(key, "", message));
+            }
+        }
+        let find = |name| ds.metadata.annotations.iter().find(|(key, _)| name_in(key) == Some(name));
         let mut merged = self;
-        let mut source = "";
+        let policy = find("policy");
         if let Some((key, text)) = policy {
-            source = key;
-            keep_problem(read_policy(key, text, read).map(|annotation| annotation.merge_into(&mut merged)));
+            let annotation = read_policy(key, text, read);
+            problems.extend(annotation.map(|annotation| annotation.merge_into(&mut merged)).err());
         }
         // The short annotations come after the policy, whose rollout would replace theirs: a person who pauses prevails.
-        if let Some((key, text)) = paused {
-            keep_problem(parse_paused(key, text).map(|is_paused| {
-                // `false` is as good as no annotation: it does not resume a rollout that the policy pauses.
-                if is_paused {
-                    merged.rollout.get_or_insert_default().paused = true;
-                }
-            }));
+        if let Some((key, text)) = find("paused") {
+            match parse_paused(key, text) {
+                Ok(true) => merged.rollout.get_or_insert_default().paused = true,
+                // As good as no annotation: it does not resume a rollout that the policy pauses.
+                Ok(false) => {}
+                Err(invalid) => problems.push(invalid),
+            }
         }
-        if let Some((key, text)) = approved {
-            keep_problem(parse_approved(key, text).map(|(number, count)| {
+        if let Some((key, text)) = find("approved") {
+            let approval = parse_approved(key, text).map(|(number, count)| {
                 merged.rollout.get_or_insert_default().approved.insert(number, count);
-            }));
+            });
+            problems.extend(approval.err());
         }
         // Only a whole policy is checked: a part that could not be read would bring problems that its author does not have.
         InvalidRolloutPolicy::first_of(problems)?;
-        check_policy(ds, merged, source)
+        check_policy(ds, merged, policy.map_or("", |(key, _)| key))
     }
 }
 
@@ -216,10 +219,10 @@ fn read_policy(
 ) -> Result<PolicyAnnotation, InvalidRolloutPolicy> {
     // Before the reader is asked: it takes memory in proportion to the text.
     check_length(Policy::MAX_ANNOTATION_BYTES, key, text)?;
-    let value = read(text).map_err(|message| InvalidRolloutPolicy::whole(key, message))?;
+    let value = read(text).map_err(|message| InvalidRolloutPolicy::new(key, "", message))?;
     // serde would read a list as the members in their order.
     if !value.is_object() {
-        return Err(InvalidRolloutPolicy::whole(key, "must be an object with the fields of a policy"));
+        return Err(InvalidRolloutPolicy::new(key, "", "must be an object with the fields of a policy"));
     }
     serde_path_to_error::deserialize(value).map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
         InvalidRolloutPolicy::new(key, &error.path().to_string(), error.inner().to_string())
@@ -237,34 +240,6 @@ fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRollout
 /// The name of an annotation that steers, without its prefix.
 fn name_in(key: &str) -> Option<&str> {
     key.strip_prefix(MARK_PREFIX)?.strip_prefix('/')
-}
-
-/// The annotations with this prefix, each with its key.
-#[derive(Default)]
-struct SteeringAnnotations<'a> {
-    policy: Option<(&'a str, &'a str)>,
-    paused: Option<(&'a str, &'a str)>,
-    approved: Option<(&'a str, &'a str)>,
-}
-
-impl<'a> SteeringAnnotations<'a> {
-    fn find(ds: &'a DaemonSet, problems: &mut Vec<InvalidRolloutPolicy>) -> Self {
-        let mut found = SteeringAnnotations::default();
-        for (key, text) in ds.metadata.annotations.iter() {
-            match name_in(key) {
-                None => {}
-                Some("policy") => found.policy = Some((key, text)),
-                Some("paused") => found.paused = Some((key, text)),
-                Some("approved") => found.approved = Some((key, text)),
-                // A misspelt `paused` must not let a rollout go on.
-                Some(_) => {
-                    let message = "unknown annotation: must be policy, paused or approved";
-                    problems.push(InvalidRolloutPolicy::whole(key, message));
-                }
-            }
-        }
-        found
-    }
 }
 
 fn parse_paused(key: &str, text: &str) -> Result<bool, InvalidRolloutPolicy> {
@@ -289,7 +264,7 @@ fn parse_approved(key: &str, text: &str) -> Result<(i64, u32), InvalidRolloutPol
 }
 
 fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
-    InvalidRolloutPolicy::whole(key, format!("Invalid value: {text:?}: {must}"))
+    InvalidRolloutPolicy::new(key, "", format!("Invalid value: {text:?}: {must}"))
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
