@@ -209,7 +209,7 @@ pub mod internal {
     pub use crate::rollout::fleet::live_pods;
     pub use crate::rollout::goals::{Goals, KnownRollout};
     pub use crate::rollout::sums::{RolloutSums, TimeRange, TimestampSet};
-    pub use crate::rollout::waves::{WaveFilter, size_of_wave};
+    pub use crate::rollout::waves::{size_of_wave, wave_selector};
     pub use crate::{neutral, setters};
 }
 

@@ -47,7 +47,7 @@ pub struct Choice<N> {
     /// Nodes that lose an available pod by a withdrawn toleration.
     pub leaving: Vec<N>,
     /// How many candidates of each group are chosen, in the order of [`Readiness::ALL`].
-    counts: [u32; Readiness::ALL.len()],
+    pub counts: [u32; Readiness::ALL.len()],
     /// How many of these [wait](Figure::Waits) for a limit, unless they are chosen.
     pub waiting: u32,
     /// Under surge: a candidate waits until another node stops having two pods.
@@ -160,23 +160,5 @@ impl<N> Choice<N> {
     /// How many candidates of a group are chosen.
     pub fn chosen(&self, group: Readiness) -> u32 {
         self.counts.get(group as usize).copied().unwrap_or_default()
-    }
-
-    /// The same choice with other names for the nodes; a node without one is left out.
-    pub fn filter_map<M>(self, name: impl Fn(N) -> Option<M>) -> Choice<M> {
-        let name = &name;
-        Choice {
-            // The counts below stay as they are: the report is about all nodes that were chosen.
-            deletes: self
-                .deletes
-                .into_iter()
-                .filter_map(|(group, node)| Some((group, name(node)?)))
-                .collect(),
-            creates: self.creates.into_iter().filter_map(name).collect(),
-            leaving: self.leaving.into_iter().filter_map(name).collect(),
-            counts: self.counts,
-            waiting: self.waiting,
-            lacks_places: self.lacks_places,
-        }
     }
 }

@@ -23,7 +23,7 @@ neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
 
 impl RolloutNode {
     /// A node before its wave and its goal are known.
-    const fn new(facts: RolloutFacts) -> Self {
+    pub const fn new(facts: RolloutFacts) -> Self {
         // Until the rollout is decided the node is held, so that nothing updates it by mistake.
         RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, base_placement: None }
     }
@@ -41,12 +41,6 @@ pub struct RolloutGroup {
     /// The first wave to which they belong; `None` for nodes in no wave.
     pub first_wave: Option<usize>,
     pub has_new_version: bool,
-}
-
-impl From<RolloutFacts> for RolloutNode {
-    fn from(facts: RolloutFacts) -> Self {
-        RolloutNode::new(facts)
-    }
 }
 
 /// A node, as the rollout of the current revision sees it. The facts depend on the objects of the node, the current template and
@@ -90,7 +84,7 @@ impl RolloutFacts {
         is_ready: false,
         ready_since: None,
         progressed_at: None,
-        failing: Failing::Never,
+        failing: Failing::NEVER,
     };
 
     /// No wave and no deadline waits for the node: it is down and lacks the new version, which can't be the cause.
@@ -99,63 +93,36 @@ impl RolloutFacts {
     }
 }
 
-/// Whether a node fails.
-#[derive(Debug, Clone)]
-pub enum Failing {
-    /// Neither now nor by time alone.
-    Never,
-    /// From this instant on, if nothing changes.
-    At(Timestamp),
-    /// With the evidence, and the next instant at which time alone brings other evidence, which may come before it.
-    Now(FailureEvidence, Option<Timestamp>),
+/// Whether a node fails, and when time alone changes that.
+#[derive(Debug, Clone, Default)]
+pub struct Failing {
+    /// Why it fails now.
+    pub evidence: Option<FailureEvidence>,
+    /// When time alone lets it fail, or brings other evidence.
+    pub changes_at: Option<Timestamp>,
 }
 
 impl Failing {
-    pub fn is_now(&self) -> bool {
-        self.evidence().is_some()
-    }
+    pub const NEVER: Failing = Failing { evidence: None, changes_at: None };
 
-    pub fn evidence(&self) -> Option<&FailureEvidence> {
-        match self {
-            Failing::Now(evidence, _) => Some(evidence),
-            Failing::Never | Failing::At(_) => None,
-        }
+    pub fn is_now(&self) -> bool {
+        self.evidence.is_some()
     }
 
     /// When time alone lets the node fail.
     pub fn due_at(&self) -> Option<Timestamp> {
         // The instant of a node that fails already brings other evidence only.
-        self.changes_at().filter(|_| !self.is_now())
+        self.changes_at.filter(|_| !self.is_now())
     }
 
-    /// When time alone lets the node fail, or changes the evidence.
-    pub fn changes_at(&self) -> Option<Timestamp> {
-        match self {
-            Failing::Never => None,
-            Failing::At(at) => Some(*at),
-            Failing::Now(_, at) => *at,
+    /// Adds another pod of the node, or another rule.
+    pub fn add(&mut self, other: Failing) {
+        if other.is_now() {
+            // Where two have failed, the same one is reported in each plan, whatever the order of the lists.
+            self.evidence = self.evidence.take().into_iter().chain(other.evidence).min();
         }
-    }
-
-    /// Takes the other one if that fails first; of two that fail now, the first evidence.
-    pub fn add(&mut self, other: Self) {
-        // Most pods never fail: the swap below is paid for the others alone.
-        if !matches!(other, Failing::Never) {
-            *self = std::mem::replace(self, Failing::Never).or(other);
-        }
-    }
-
-    pub(crate) fn or(self, other: Self) -> Self {
-        // The next instant is kept beside evidence of now: evidence that comes then may be reported before it.
-        let next = [self.changes_at(), other.changes_at()].into_iter().flatten().min();
-        match (self, other) {
-            // Two pods, or two rules, have failed: the same one is reported in each plan, whatever the order of the lists.
-            (Failing::Now(a, _), Failing::Now(b, _)) => Failing::Now(a.min(b), next),
-            (Failing::Now(evidence, _), _) | (_, Failing::Now(evidence, _)) => Failing::Now(evidence, next),
-            (Failing::At(_) | Failing::Never, Failing::At(_) | Failing::Never) => {
-                next.map_or(Failing::Never, Failing::At)
-            }
-        }
+        // Kept beside evidence of now: evidence that comes then may be reported before it.
+        self.changes_at = self.changes_at.into_iter().chain(other.changes_at).min();
     }
 }
 

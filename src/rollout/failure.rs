@@ -28,7 +28,7 @@ fn node_down(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePo
             failing_after(since, within, fleet.snapshot.now, || FailureEvidence::NodeDown { since })
         }
         // An unknown instant fails nobody, here and below.
-        _ => Failing::Never,
+        _ => Failing::NEVER,
     }
 }
 
@@ -40,21 +40,22 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
     // pods chooses.
     if pod.stage == PodStage::Failed && !is_ended_by_others(containers.pod_reason()) {
         let reason = containers.pod_reason().to_owned();
-        return Failing::Now(FailureEvidence::PodFailed { pod: name(), reason }, None);
+        return failing_now(FailureEvidence::PodFailed { pod: name(), reason });
     }
     let restarts = containers.most_restarts();
     if policy.max_restarts.is_some_and(|limit| restarts > limit) {
-        return Failing::Now(FailureEvidence::TooManyRestarts { pod: name(), restarts }, None);
+        return failing_now(FailureEvidence::TooManyRestarts { pod: name(), restarts });
     }
     // Even a healthy container waits while its image comes: without `waitingSeconds`, waiting fails nobody.
     let waiting = containers.first_waiting(|reason| policy.waits_in_vain(reason));
     let waiting = waiting.zip(policy.waiting_seconds).zip(view.created_at);
-    let waiting = waiting.map_or(Failing::Never, |((reason, seconds), created_at)| {
-        let reason = reason.to_owned();
-        failing_after(created_at, seconds, now, || FailureEvidence::Waiting { pod: name(), reason })
-    });
-    // Both may lie ahead, and the node looks again at the first of them.
-    waiting.or(unavailable(fleet, pod, policy))
+    let mut failing = unavailable(fleet, pod, policy);
+    if let Some(((reason, seconds), created_at)) = waiting {
+        let evidence = || FailureEvidence::Waiting { pod: name(), reason: reason.to_owned() };
+        // Both may lie ahead, and the node looks again at the first of them.
+        failing.add(failing_after(created_at, seconds, now, evidence));
+    }
+    failing
 }
 
 /// It is not available for longer than is acceptable (the proposal's "acceptable downtime"): neither its age nor a change
@@ -62,11 +63,11 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
 fn unavailable(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
     let view = fleet.view(pod);
     let Some(within) = policy.available_within_seconds.filter(|_| !pod.is_available()) else {
-        return Failing::Never;
+        return Failing::NEVER;
     };
     // Without the condition the age of the pod decides alone. With it, an unknown instant may be a recent one.
     let changed_at = if view.ready.is_known() { view.ready_since } else { view.created_at };
-    let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::Never };
+    let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::NEVER };
     // The rule asks for both, the age of the pod and the time since the change: the later one decides.
     let since = created_at.max(changed_at);
     failing_after(since, within, fleet.snapshot.now, || FailureEvidence::Unavailable {
@@ -83,11 +84,15 @@ fn failing_after(
     evidence: impl FnOnce() -> FailureEvidence,
 ) -> Failing {
     match since.checked_add(SignedDuration::from_secs(seconds.into())) {
-        Ok(at) if at <= now => Failing::Now(evidence(), None),
-        Ok(at) => Failing::At(at),
+        Ok(at) if at <= now => failing_now(evidence()),
+        Ok(at) => Failing { evidence: None, changes_at: Some(at) },
         // The instant is beyond the calendar.
-        Err(_) => Failing::Never,
+        Err(_) => Failing::NEVER,
     }
+}
+
+fn failing_now(evidence: FailureEvidence) -> Failing {
+    Failing { evidence: Some(evidence), changes_at: None }
 }
 
 /// Reasons for which the kubelet, the scheduler or the node's end makes a pod Failed, whatever its version (v1.36

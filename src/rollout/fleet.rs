@@ -33,7 +33,7 @@ impl KnownRollout {
     /// The state of a rollout, all of whose nodes are in the snapshot.
     fn new(fleet: &Fleet<'_>, history: &History<'_>, policy: &RolloutPolicy) -> Self {
         let judged_by = judged_by(policy, history);
-        let facts = |node| RolloutNode::from(RolloutFacts::new(fleet, node, judged_by));
+        let facts = |node| RolloutNode::new(RolloutFacts::new(fleet, node, judged_by));
         let mut nodes: IndexVec<NodeIx, RolloutNode> = fleet.nodes.positions().map(facts).collect();
         let waves = choose_nodes(fleet.snapshot, &mut nodes, &policy.waves);
         // After the waves: the sums have each node in the group of its first wave.
@@ -58,7 +58,7 @@ impl KnownRollout {
             });
         }
         let failing = nodes.enumerated().filter_map(|(position, node)| {
-            let evidence = node.facts.failing.evidence()?.clone();
+            let evidence = node.facts.failing.evidence.clone()?;
             Some(FailingNode { node: fleet.node_view(position).name.into(), evidence })
         });
         let mut failing: Vec<FailingNode> = failing.collect();
@@ -118,7 +118,7 @@ impl RolloutFacts {
         };
         // Only now, since a node that is no target takes part by the pods that it has. Other nodes are not judged.
         if !facts.takes_part {
-            facts.failing = Failing::Never;
+            facts.failing = Failing::NEVER;
         }
         facts
     }

@@ -6,7 +6,6 @@ use crate::model::IntOrString;
 use crate::objects::planted::planted;
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::objects::problem::Problems;
-use crate::objects::view::LabelsView;
 use crate::rollout::decision::RolloutInput;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::policy::Wave;
@@ -141,28 +140,11 @@ fn done(input: &RolloutInput<'_, impl TimestampSet>, nodes: &NodeSums<TimeRange>
     }
 }
 
-/// The nodes that a wave may have.
-#[derive(Debug)]
-pub struct WaveFilter<'p> {
-    /// `None` for all.
-    selector: Option<Selector<'p>>,
-}
-
-impl<'p> WaveFilter<'p> {
-    pub fn all(waves: &'p [Wave]) -> Vec<Self> {
-        waves.iter().map(WaveFilter::new).collect()
-    }
-
-    fn new(wave: &'p Wave) -> Self {
-        // The check of the snapshot has refused a policy with problems.
-        let mut checked = Problems::default();
-        let compile = |nodes| Selector::compile(nodes, "policy.rollout", &mut checked);
-        WaveFilter { selector: wave.nodes.as_ref().map(compile) }
-    }
-
-    pub fn matches(&self, labels: LabelsView<'_>) -> bool {
-        self.selector.as_ref().is_none_or(|selector| selector.matches(labels))
-    }
+/// The nodes that a wave may have; `None` for all.
+pub fn wave_selector(wave: &Wave) -> Option<Selector<'_>> {
+    // The check of the snapshot has refused a policy with problems.
+    let mut checked = Problems::default();
+    wave.nodes.as_ref().map(|nodes| Selector::compile(nodes, "policy.rollout", &mut checked))
 }
 
 /// How many nodes a wave has, of this number of matching ones.
@@ -178,9 +160,11 @@ pub(crate) fn choose_nodes(
 ) -> Vec<WaveNodes> {
     let mut chosen = Vec::with_capacity(waves.len());
     for (index, wave) in waves.iter().enumerate() {
-        let filter = WaveFilter::new(wave);
+        let selector = wave_selector(wave);
         let takes_part = nodes.enumerated().filter(|(_, node)| node.facts.takes_part).map(|(node, _)| node);
-        let matching = takes_part.filter(|node| filter.matches(snapshot.node(*node).labels));
+        let matching = takes_part.filter(|node| {
+            selector.as_ref().is_none_or(|selector| selector.matches(snapshot.node(*node).labels))
+        });
         let mut matching: Vec<NodeIx> = matching.collect();
         let size = size_of_wave(wave.up_to, matching.len());
         if size < matching.len() {

@@ -31,7 +31,7 @@ pub struct Fleet<'a> {
     /// The first pod of a node that is not in the snapshot.
     strays: FleetIx,
     /// Other pods of a node, by node: those that are gone, and those that are released.
-    gone_or_released: Vec<(NodeIx, PodIx)>,
+    pub gone_or_released: Vec<(NodeIx, PodIx)>,
     /// Pods without a target node, which are left alone.
     pub without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
@@ -260,23 +260,6 @@ impl<'a> Fleet<'a> {
     pub fn pods_of(&self, node: NodeIx) -> impl Iterator<Item = (FleetIx, &FleetPod)> + Clone {
         let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
         self.pods.range(self.nodes.at(node).first_pod, end)
-    }
-
-    /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
-    pub fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
-        let list = &self.gone_or_released;
-        let first = list.partition_point(|(other, _)| *other < node);
-        let here = list.iter().skip(first).take_while(move |(other, _)| *other == node);
-        let changing = self.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
-        changing.map(|pod| pod.view).chain(here.map(|(_, pod)| *pod))
-    }
-
-    /// How many pods of a node are among the [conflicts](Self::conflicts).
-    pub fn conflicts_on(&self, node: NodeIx) -> u32 {
-        // Strays have no node and are sorted before all nodes.
-        let first = self.conflicts.partition_point(|other| *other < Some(node));
-        let here = self.conflicts.iter().skip(first).take_while(|other| **other == Some(node));
-        here.count() as u32
     }
 
     /// The node of a pod; `None` where the snapshot does not have it.

@@ -4,7 +4,7 @@ use super::rollout::KeptRollout;
 use super::{HashFacts, HistoryFacts, Kept};
 use crate::NeedsLists;
 use daemonset::internal::{
-    ClaimVerdict, HashMeaning, History, Placement, PodRelation, Problems, RevisionFacts, Spec, WaveFilter,
+    ClaimVerdict, HashMeaning, History, Placement, PodRelation, Problems, RevisionFacts, Spec, wave_selector,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
 use daemonset::policy::PodNames;
@@ -98,8 +98,8 @@ impl Kept {
         let (Some(rollout), Some(policy)) = (&mut self.rollout, &self.spec.policy.rollout) else { return };
         let Some(slot) = self.objects.node_slot(node.name) else { return };
         let Some(name) = self.objects.node(slot).map(|node| node.facts.name.clone()) else { return };
-        let filters = WaveFilter::all(&policy.waves);
-        if rollout.put_node(&(name, slot), node, placement, &filters) {
+        let selectors: Vec<_> = policy.waves.iter().map(wave_selector).collect();
+        if rollout.put_node(&(name, slot), node, placement, &selectors) {
             self.objects.mark_dirty(slot);
         }
     }

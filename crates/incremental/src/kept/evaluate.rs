@@ -54,7 +54,7 @@ impl Steps<'_> {
         let instants = self.instants(node, urgency.and_then(|urgency| urgency.refused_at));
         NodeEvaluation {
             figures: *self.counts.nodes.at(node),
-            conflicts: fleet.conflicts_on(node),
+            conflicts: self.conflicts_on(node),
             effects: effects.with(Effect::Leaves, deletes_come_last(fleet, node)),
             group: candidate.map(|(_, pod)| pod.readiness),
             number: urgency.map_or(0, |urgency| urgency.number),
@@ -67,7 +67,7 @@ impl Steps<'_> {
         let snapshot = fleet.snapshot;
         let memory = snapshot.memory().filter(|memory| !memory.is_empty());
         // Most nodes: nothing about them changes by itself.
-        if memory.is_none() && fleet.changing_pods_of(node).next().is_none() {
+        if memory.is_none() && self.changing_pods_of(node).next().is_none() {
             let due = self.failing_at(node)?;
             return Some(Instants { due: Some(due), ..Instants::default() });
         }
@@ -89,13 +89,13 @@ impl Steps<'_> {
 
     /// When time alone lets the new version fail on the node, or brings other evidence.
     fn failing_at(&self, node: NodeIx) -> Option<Timestamp> {
-        self.fleet.goals.rollout()?.known.nodes.at(node).facts.failing.changes_at()
+        self.fleet.goals.rollout()?.known.nodes.at(node).facts.failing.changes_at
     }
 
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
     fn due(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let Fleet { snapshot, .. } = self.fleet;
-        let pods = || self.fleet.changing_pods_of(node).map(|pod| snapshot.pod(pod));
+        let pods = || self.changing_pods_of(node).map(|pod| snapshot.pod(pod));
         let of_pods = pods().flat_map(|pod| {
             let available_at = if pod.ready.is_true() { available_at(snapshot, pod) } else { None };
             [pod.deleted_at, available_at]
@@ -116,11 +116,28 @@ impl Steps<'_> {
         let snapshot = self.fleet.snapshot;
         let create = self.fleet.in_flight(node).map(|create| create.until);
         let deletes = memory.filter(|memory| memory.has_deletes()).into_iter().flat_map(|memory| {
-            let ours = self.fleet.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
+            let ours = self.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
             let unseen = ours.map(|pod| snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
             unseen.filter_map(|pod| memory.deleting_until(pod.uid, snapshot))
         });
         deletes.chain(create).min()
+    }
+
+    /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
+    fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
+        let list = &self.fleet.gone_or_released;
+        let first = list.partition_point(|(other, _)| *other < node);
+        let here = list.iter().skip(first).take_while(move |(other, _)| *other == node);
+        let changing = self.fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
+        changing.map(|pod| pod.view).chain(here.map(|(_, pod)| *pod))
+    }
+
+    /// How many pods of a node have a generation and a hash that contradict each other.
+    fn conflicts_on(&self, node: NodeIx) -> u32 {
+        // Strays have no node and are sorted before all nodes.
+        let conflicts = &self.fleet.conflicts;
+        let first = conflicts.partition_point(|other| *other < Some(node));
+        conflicts.iter().skip(first).take_while(|other| **other == Some(node)).count() as u32
     }
 
     fn is_ours(&self, pod: PodIx) -> bool {

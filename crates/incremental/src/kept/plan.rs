@@ -7,7 +7,7 @@ use super::rollout::KeptRollout;
 use super::{HistoryFacts, Kept, evaluate};
 use crate::NeedsLists;
 use daemonset::internal::{
-    Counts, Fleet, FromTemplate, Goals, History, NodeIx, Position, claim, claim_revisions, counts,
+    Choice, Counts, Fleet, FromTemplate, Goals, History, NodeIx, Position, claim, claim_revisions, counts,
     decide_chosen, ends_at_once, node_sync, plan_decided, watch_for_bugs,
 };
 use daemonset::model::NodeName;
@@ -202,7 +202,17 @@ impl Kept {
         before.add_deletes(memory, &gone);
         let mut after = before.clone();
         let snapshot = partial_snapshot(self, &slots, before, at);
-        let choice = choice.filter_map(|slot| slots.binary_search(&slot).ok().map(NodeIx::new));
+        let node = |slot: Slot| slots.binary_search(&slot).ok().map(NodeIx::new);
+        // The counts stay as they are: the report is about all nodes that were chosen.
+        let Choice { deletes, creates, leaving, counts, waiting, lacks_places } = choice;
+        let choice = Choice {
+            deletes: deletes.into_iter().filter_map(|(group, slot)| Some((group, node(slot)?))).collect(),
+            creates: creates.into_iter().filter_map(node).collect(),
+            leaving: leaving.into_iter().filter_map(node).collect(),
+            counts,
+            waiting,
+            lacks_places,
+        };
         let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
         let counts = Counts {
             nodes: nodes.map(|node| node.evaluation.figures).collect(),

@@ -11,9 +11,10 @@ use crate::NeedsLists;
 use daemonset::NodeView;
 use daemonset::internal::{
     Base, Fleet, History, KnownBase, KnownRollout, NodeIx, Placement, RolloutDecision, RolloutFacts,
-    RolloutNode, RolloutSums, TimeRange, TimestampSet, WaveFigures, WaveFilter, WaveNodes, judged_by,
-    live_pods,
+    RolloutNode, RolloutSums, TimeRange, TimestampSet, WaveFigures, WaveNodes, judged_by, live_pods,
+    wave_selector,
 };
+use daemonset::kubernetes::Selector;
 use daemonset::model::NodeName;
 use daemonset::policy::{RolloutPolicy, Wave};
 use daemonset::report::{FailingNode, FailureEvidence};
@@ -149,7 +150,7 @@ impl KeptRollout {
                     let live = rollout.live.add(live_hashes(&steps.fleet, &steps.history, *position));
                     (RolloutNode { base_placement: None, ..known.nodes.at(*position).clone() }, live)
                 }
-                None => (RolloutFacts::NONE.into(), Arc::default()),
+                None => (RolloutNode::new(RolloutFacts::NONE), Arc::default()),
             };
             let by_base = rollout.placement_by_base(snapshot.node(*position), *placement);
             rollout.nodes.push(Some(Member { name: name.clone(), node, by_base, live }));
@@ -159,10 +160,11 @@ impl KeptRollout {
         let matched = |member: &&Option<Member>| member.as_ref().is_some_and(|one| one.node.facts.takes_part);
         let nodes = listed.order.iter().zip(&rollout.nodes);
         let others: Vec<NodeIx> = nodes.filter(|(_, node)| !matched(node)).map(|(node, _)| *node).collect();
-        let filters = WaveFilter::all(&policy.waves);
         let reports = || listed.report.rollout.iter().flat_map(|report| &report.waves);
-        for (index, (wave, filter)) in policy.waves.iter().zip(filters).enumerate() {
-            let others = others.iter().filter(|node| filter.matches(snapshot.node(**node).labels));
+        for (index, wave) in policy.waves.iter().enumerate() {
+            let selector = wave_selector(wave);
+            let matches = |labels| selector.as_ref().is_none_or(|selector| selector.matches(labels));
+            let others = others.iter().filter(|node| matches(snapshot.node(**node).labels));
             let places = places(listed, decided.and_then(|(_, known)| known.waves.get(index)), others);
             let is_alike = |other: &Wave| other.up_to.is_some() && other.nodes == wave.nodes;
             let order = policy.waves.iter().position(is_alike).filter(|_| wave.up_to.is_some());
@@ -194,11 +196,13 @@ impl KeptRollout {
         (name, slot): &Named,
         view: &NodeView<'_>,
         placement: Placement,
-        filters: &[WaveFilter<'_>],
+        selectors: &[Option<Selector<'_>>],
     ) -> bool {
         let slot = *slot;
         let by_base = self.placement_by_base(view, placement);
-        let matches: Vec<bool> = filters.iter().map(|filter| filter.matches(view.labels)).collect();
+        let matches = selectors.iter().map(|selector| selector.as_ref());
+        let matches = matches.map(|selector| selector.is_none_or(|selector| selector.matches(view.labels)));
+        let matches: Vec<bool> = matches.collect();
         let has_same_waves = || self.waves.iter().map(|wave| wave.matches(slot)).eq(matches.iter().copied());
         if self.member(slot).is_some_and(|old| old.by_base == by_base) && has_same_waves() {
             return false;
@@ -215,7 +219,12 @@ impl KeptRollout {
             self.nodes.resize_with(index + 1, || None);
         }
         if let Some(place) = self.nodes.get_mut(index) {
-            *place = Some(Member { name: name.clone(), node: RolloutFacts::NONE.into(), by_base, live });
+            *place = Some(Member {
+                name: name.clone(),
+                node: RolloutNode::new(RolloutFacts::NONE),
+                by_base,
+                live,
+            });
         }
         self.count(slot, true);
         self.set_facts(slot, facts);
@@ -306,8 +315,8 @@ impl KeptRollout {
         if is_added {
             sums.change(&member.node, |sum| *sum += 1, Counted::add);
             *wanted_by_base += u32::from(is_wanted_by_base);
-            let evidence = facts.failing.evidence();
-            failing.extend(evidence.map(|evidence| (member.name.clone(), evidence.clone())));
+            let evidence = facts.failing.evidence.clone();
+            failing.extend(evidence.map(|evidence| (member.name.clone(), evidence)));
         } else {
             sums.change(&member.node, |sum| *sum -= 1, Counted::remove);
             *wanted_by_base -= u32::from(is_wanted_by_base);
