@@ -4,6 +4,7 @@
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
+use crate::objects::planted::planted;
 use crate::pods::history::History;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::NodeGoal;
@@ -39,14 +40,11 @@ pub struct RolloutInput<'r, I> {
     /// The failure policy, where the rollout is judged.
     judged_by: Option<&'r FailurePolicy>,
     pub(crate) marks: Marks<'r>,
-    /// The mark of the failure, where it stops the rollout.
-    failed_before: Option<Mark<'r>>,
     pub number: i64,
     /// The current revision is there, and can be marked.
     exists: bool,
-    has_memory: bool,
+    is_paused: bool,
     pub sums: &'r RolloutSums<I>,
-    counts: NodeCounts,
 }
 
 impl RolloutDecision {
@@ -59,20 +57,18 @@ impl RolloutDecision {
         sums: &RolloutSums<impl TimestampSet>,
         base_wants_others: Option<impl FnOnce() -> bool>,
     ) -> Self {
-        #[cfg(daemonset_mutants)]
-        let policy = &planted::in_policy(policy);
         let input = RolloutInput::new(snapshot, history, policy, sums);
-        #[cfg(daemonset_mutants)]
-        let input = planted::in_input(input);
         let held = if base_wants_others.is_some() { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
         let is_settled = input.is_settled();
         // `failed` goes before `completed`: a person may write it to take a complete version back.
         let is_over = is_settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
         // After its end a rollout is not judged: later troubles are not its own.
         let too_many = (!is_over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
-        let failed_before = input.failed_before.filter(|_| !is_over);
+        // Without a failure policy the mark stops nothing; it still prevents `completed`.
+        let failed_before = input.marks.failed.filter(|_| !is_over && policy.on_failure.is_some());
+        let failed_before = planted!(FailureIgnored, failed_before, None);
         // Failures are judged before the waves, since no wave may open in the plan that finds them.
-        let may_open = !(is_over || policy.paused || too_many.is_some() || failed_before.is_some());
+        let may_open = !(is_over || input.is_paused || too_many.is_some() || failed_before.is_some());
         let mut waves = Waves::new(&input, if may_open { Opening::WhenDue } else { Opening::Never });
         // The deadline comes after the waves, since a wave that opens now puts it off.
         let deadline = if may_open { input.deadline(&waves) } else { None };
@@ -128,14 +124,13 @@ impl RolloutDecision {
 
     /// Whether the nodes of a group get the new version.
     fn reaches(&self, group: RolloutGroup) -> bool {
-        #[cfg(daemonset_mutants)]
-        if let Some(is_reached) = planted::in_reach(self, group) {
-            return is_reached;
-        }
         match self.stage {
             RolloutStage::Over => true,
             // A node that has the new version keeps it though its wave is not open: nothing but a roll-back takes it back.
-            RolloutStage::GoingOn => self.waves.releases(group.first_wave) || group.has_new_version,
+            RolloutStage::GoingOn => {
+                planted!(HeldNodeUpdated, self.waves.releases(group.first_wave), true)
+                    || planted!(ReachedNodeTakenBack, group.has_new_version, false)
+            }
             // Open waves do not count: nothing goes on in them, either.
             RolloutStage::Paused | RolloutStage::Stopped { .. } => group.has_new_version,
             RolloutStage::RolledBack { .. } => false,
@@ -165,20 +160,15 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let keys = &snapshot.spec.mark_keys;
         // The number is the one after this plan's renumbering: an old revision that becomes current again has no valid mark.
         let marks = current.view.map(|view| Marks::valid(view.annotations, keys, current.number));
-        let exists = marks.is_some();
-        let marks = marks.unwrap_or_default();
         RolloutInput {
             snapshot,
             policy,
             judged_by: judged_by(policy, history),
-            marks,
-            // Without a failure policy the mark stops nothing; it still prevents `completed`.
-            failed_before: marks.failed.filter(|_| policy.on_failure.is_some()),
+            exists: marks.is_some(),
+            marks: marks.unwrap_or_default(),
             number: current.number,
-            exists,
-            has_memory: snapshot.memory.is_some(),
+            is_paused: planted!(PauseIgnored, policy.paused, false),
             sums,
-            counts: sums.counts,
         }
     }
 
@@ -186,16 +176,17 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     fn is_settled(&self) -> bool {
         let Marks { started, failed, completed, .. } = self.marks;
         let is_unmarked = started.is_none() && failed.is_none() && completed.is_none();
-        let NodeCounts { updated, outdated, .. } = self.counts;
-        is_unmarked && self.exists && updated > 0 && outdated == 0 && !self.may_have_begun()
+        let NodeCounts { updated, outdated, .. } = self.sums.counts;
+        let may_have_begun = planted!(SettledMidway, self.may_have_begun(), false);
+        is_unmarked && self.exists && updated > 0 && outdated == 0 && !may_have_begun
     }
 
     /// Whether a fleet that looks settled may be in the middle of its rollout: a pause removes the mark of the start, and the
     /// last old pods may be on their way out.
     fn may_have_begun(&self) -> bool {
-        let is_paused_midway = self.policy.paused && self.counts.missing > 0;
+        let is_paused_midway = self.is_paused && self.sums.counts.missing > 0;
         // Only a caller with a memory carries out plan after plan, and so can be midway.
-        self.has_memory && (self.marks.wave.is_some() || is_paused_midway)
+        self.snapshot.memory.is_some() && (self.marks.wave.is_some() || is_paused_midway)
     }
 
     fn has_too_many_failures(&self) -> bool {
@@ -252,11 +243,13 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         // A failure goes before a pause: a paused rollout is rolled back all the same.
         match (failure, action) {
-            (Some(reason), Some(FailureAction::RollBack)) if held.is_base() => {
+            (Some(reason), Some(FailureAction::RollBack))
+                if planted!(RollBackForgotten, held.is_base(), false) =>
+            {
                 RolloutStage::RolledBack { reason }
             }
             (Some(reason), _) => RolloutStage::Stopped { reason },
-            (None, _) if self.policy.paused => RolloutStage::Paused,
+            (None, _) if self.is_paused => RolloutStage::Paused,
             (None, _) => RolloutStage::GoingOn,
         }
     }
@@ -264,7 +257,8 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     /// Whether every target node of the current template has an available updated pod and no live outdated one.
     fn is_finished(&self) -> bool {
         // A fleet without target nodes has shown nothing: its version must not become base by a mark.
-        self.counts.targets > 0 && self.counts.unfinished == 0
+        let NodeCounts { targets, unfinished, .. } = self.sums.counts;
+        targets > 0 && planted!(CompletedTooEarly, unfinished == 0, true)
     }
 
     fn marks_to_set(
@@ -278,10 +272,8 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             return Vec::new();
         }
         let mut marks = self.marks_on_the_way(decision);
-        #[cfg(daemonset_mutants)]
-        let newly_failed = planted::in_marks(self, decision, &mut marks, newly_failed);
         // The verdict stands alone: a plan that reaches it sets and removes no other mark.
-        if let Some(reason) = newly_failed {
+        if let Some(reason) = planted!(VerdictNotMarked, newly_failed, None) {
             return vec![MarkChange::Failed(reason)];
         }
         // A failed revision does not become complete, whatever its pods do: a person must remove its mark first.
@@ -294,7 +286,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     /// The marks of the start, of a pause and of a wave.
     fn marks_on_the_way(&self, decision: &RolloutDecision) -> Vec<MarkChange> {
         let mut marks = Vec::new();
-        match (self.policy.paused, self.marks.started) {
+        match (self.is_paused, self.marks.started) {
             // Even where the rollout is over, so that a settled fleet has both marks after one plan.
             (false, None) => marks.push(MarkChange::Started),
             // Its removal lets the deadline begin anew on resumption. After the end no deadline runs.
@@ -305,6 +297,8 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             // The mark only rises: a policy that loses waves for a while closes none that was open.
             let marked = self.marks.wave.map(|wave| wave.index);
             let opened = decision.waves.last_open.filter(|_| decision.waves.last_open > marked);
+            let opened =
+                planted!(WaveLowered, opened, opened.or(marked.filter(|index| *index > 0).and(Some(0))));
             marks.extend(opened.map(MarkChange::Wave));
         }
         marks
@@ -331,57 +325,4 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
 /// The failure policy, where the rollout is judged: a revision that this plan creates is not.
 pub fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option<&'p FailurePolicy> {
     policy.on_failure.as_ref().filter(|_| history.current().view.is_some())
-}
-
-/// Deliberate errors in this file, for the builds that must find them.
-#[cfg(daemonset_mutants)]
-mod planted {
-    use super::*;
-    use crate::objects::mutants::{Mutant, is_active};
-
-    pub(super) fn in_policy(policy: &RolloutPolicy) -> RolloutPolicy {
-        let mut policy = policy.clone();
-        policy.paused &= !is_active(Mutant::PauseIgnored);
-        if let Some(on_failure) = policy.on_failure.as_mut().filter(|_| is_active(Mutant::RollBackForgotten))
-        {
-            on_failure.action = FailureAction::Pause;
-        }
-        if is_active(Mutant::ApprovalIgnored) {
-            policy.waves.iter_mut().for_each(|wave| wave.needs_approval = false);
-        }
-        policy
-    }
-
-    pub(super) fn in_input<I>(input: RolloutInput<'_, I>) -> RolloutInput<'_, I> {
-        let mut input = input;
-        input.failed_before = input.failed_before.filter(|_| !is_active(Mutant::FailureIgnored));
-        input.has_memory &= !is_active(Mutant::SettledMidway);
-        if is_active(Mutant::CompletedTooEarly) {
-            input.counts.unfinished = 0;
-        }
-        input
-    }
-
-    pub(super) fn in_reach(decision: &RolloutDecision, group: RolloutGroup) -> Option<bool> {
-        if decision.stage != RolloutStage::GoingOn {
-            return None;
-        }
-        if is_active(Mutant::HeldNodeUpdated) {
-            return Some(true);
-        }
-        is_active(Mutant::ReachedNodeTakenBack).then(|| decision.waves.releases(group.first_wave))
-    }
-
-    pub(super) fn in_marks<I>(
-        input: &RolloutInput<'_, I>,
-        decision: &RolloutDecision,
-        marks: &mut Vec<MarkChange>,
-        newly_failed: Option<FailureReason>,
-    ) -> Option<FailureReason> {
-        let is_past_first = input.marks.wave.is_some_and(|wave| wave.index > 0);
-        if is_active(Mutant::WaveLowered) && decision.stage == RolloutStage::GoingOn && is_past_first {
-            marks.push(MarkChange::Wave(0));
-        }
-        newly_failed.filter(|_| !is_active(Mutant::VerdictNotMarked))
-    }
 }
