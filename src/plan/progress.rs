@@ -109,8 +109,8 @@ impl Progress {
 fn phase(rollout: &Rollout<'_>) -> RolloutPhase {
     let decision = &rollout.known.decision;
     let waves = &decision.waves;
-    let last = waves.last_open.and_then(|last| Some((last, waves.list.get(last)?)));
-    let next = waves.last_open.map_or(0, |last| last + 1);
+    let next = waves.open;
+    let last = next.checked_sub(1).and_then(|last| Some((last, waves.list.get(last)?)));
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
     match &decision.stage {
         RolloutStage::Paused => RolloutPhase::Paused,

@@ -63,14 +63,14 @@ fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveP
     if decision.stage == RolloutStage::Over {
         return WaveProgress::Done;
     }
-    if wave.is_open {
+    let next = decision.waves.open;
+    if index < next {
         return match wave.done {
             Done::Yes => WaveProgress::Done,
             Done::At(until) => WaveProgress::Baking { until },
             Done::No => WaveProgress::Updating,
         };
     }
-    let next = next_wave(&decision.waves);
     let is_due = index == next && before(&decision.waves, index) == Done::Yes;
     match decision.stage {
         RolloutStage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
@@ -83,11 +83,6 @@ fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveP
         | RolloutStage::Stopped { .. }
         | RolloutStage::RolledBack { .. } => WaveProgress::WaitsForWaveBefore,
     }
-}
-
-/// The index of the first wave that is not open.
-fn next_wave(waves: &Waves) -> usize {
-    waves.last_open.map_or(0, |last| last + 1)
 }
 
 /// Whether the wave before this one is done.
@@ -110,7 +105,7 @@ pub(crate) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
         return HoldReason::Outside;
     }
     let Some(wave) = node.first_wave else { return HoldReason::NoWave };
-    let next = next_wave(&decision.waves);
+    let next = decision.waves.open;
     let progress =
         decision.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(decision, next, wave));
     HoldReason::Wave { wave, next: next as u32, progress, opens_at: decision.waves.opens_at }

@@ -143,7 +143,7 @@ impl RolloutDecision {
             // Without the reason of a failure, on which no goal depends.
             let stage = std::mem::discriminant(&decision.stage);
             let RolloutDecision { waves, reaches_all, held, .. } = decision;
-            (stage, waves.last_open, waves.releases(None), *reaches_all, *held)
+            (stage, waves.open, waves.releases(None), *reaches_all, *held)
         };
         inputs(self) == inputs(other)
     }
@@ -219,14 +219,20 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             return None;
         }
         // The mark of a wave that opens in this plan is not written yet.
-        let opened = if waves.last_open > self.marks.wave.map(|wave| wave.index) {
-            Some(self.snapshot.now)
-        } else {
-            self.marks.wave.map(|wave| wave.at)
+        let opened = match self.opened(waves) {
+            Some(_) => Some(self.snapshot.now),
+            None => self.marks.wave.map(|wave| wave.at),
         };
         let last = [progress, opened, Some(started.at)].into_iter().flatten().max()?;
         // An instant beyond the calendar never comes.
         last.checked_add(SignedDuration::from_secs(seconds.into())).ok()
+    }
+
+    /// The last open wave, where it opens in this plan.
+    fn opened(&self, waves: &Waves) -> Option<usize> {
+        // The mark only rises: a policy that loses waves for a while closes none that was open.
+        let last = waves.open.checked_sub(1);
+        last.filter(|_| last > self.marks.wave.map(|wave| wave.index))
     }
 
     /// The stage of a rollout that is not over, where `held` is the goal of the nodes that it has not reached.
@@ -294,11 +300,8 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             (true | false, _) => {}
         }
         if decision.stage == RolloutStage::GoingOn {
-            // The mark only rises: a policy that loses waves for a while closes none that was open.
-            let marked = self.marks.wave.map(|wave| wave.index);
-            let opened = decision.waves.last_open.filter(|_| decision.waves.last_open > marked);
-            let opened =
-                planted!(WaveLowered, opened, opened.or(marked.filter(|index| *index > 0).and(Some(0))));
+            let opened = self.opened(&decision.waves);
+            let opened = planted!(WaveLowered, opened, opened.or(self.marks.wave.and(Some(0))));
             marks.extend(opened.map(MarkChange::Wave));
         }
         marks

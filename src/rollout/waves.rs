@@ -18,8 +18,8 @@ use std::cmp::Ordering;
 pub struct Waves {
     /// Empty where all nodes are released at once.
     pub list: Vec<WaveState>,
-    /// The last open one. All before it are open.
-    pub last_open: Option<usize>,
+    /// How many are open: the first ones.
+    pub open: usize,
     /// Without waves everything is released, unless the rollout is stopped.
     releases_all: bool,
     /// When the next wave opens, if time is all that it waits for.
@@ -31,7 +31,6 @@ pub struct Waves {
 /// A wave.
 #[derive(Debug, Clone)]
 pub struct WaveState {
-    pub is_open: bool,
     /// Enough waves are approved.
     pub is_approved: bool,
     /// Its pods, and those of the waves before it, are available for long enough; only known for open waves.
@@ -60,10 +59,10 @@ pub enum Opening {
 impl Waves {
     pub fn new(input: &RolloutInput<'_, impl TimestampSet>, opening: Opening) -> Self {
         let policy = input.policy;
-        let closed = WaveState { is_open: false, is_approved: true, done: Done::No };
+        let closed = WaveState { is_approved: true, done: Done::No };
         let mut waves = Waves {
             list: vec![closed; policy.waves.len()],
-            last_open: None,
+            open: 0,
             releases_all: policy.waves.is_empty() && opening == Opening::WhenDue,
             opens_at: None,
             done_at: None,
@@ -71,11 +70,10 @@ impl Waves {
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
         // Before the first wave there is nothing to wait for.
         let mut before = Done::Yes;
-        let mut all_before_are_open = true;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
             // The loop goes on behind the first closed wave for this alone: the report tells of each wave whether it is approved.
             state.is_approved = planted!(ApprovalIgnored, !wave.needs_approval || approved > index, true);
-            if !all_before_are_open {
+            if index > waves.open {
                 continue;
             }
             // The mark keeps a wave open that would not open today: its nodes may have become unavailable since, its approval
@@ -88,11 +86,9 @@ impl Waves {
                 if let (true, Done::At(at)) = (may_open, before) {
                     waves.opens_at = Some(at);
                 }
-                all_before_are_open = false;
                 continue;
             }
-            state.is_open = true;
-            waves.last_open = Some(index);
+            waves.open = index + 1;
             // A wave is done only with all waves before it. Each node counts in its first wave alone, so that a node of two waves
             // counts once.
             let nodes = input.sums.sum(|group| group.first_wave.is_some_and(|first| first <= index));
@@ -109,12 +105,11 @@ impl Waves {
 
     /// Whether an open wave has the nodes whose first wave is this one, or there are no waves.
     pub fn releases(&self, first_wave: Option<usize>) -> bool {
-        // `None` is less than `Some`, so that no wave is released while none is open. Open waves have no gap: the last one suffices.
-        self.releases_all || first_wave.is_some_and(|wave| Some(wave) <= self.last_open)
+        self.releases_all || first_wave.is_some_and(|wave| wave < self.open)
     }
 
     pub fn all_open(&self) -> bool {
-        self.list.iter().all(|wave| wave.is_open)
+        self.open == self.list.len()
     }
 }
 
