@@ -24,9 +24,9 @@ fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFi
         Placement::Run => target_figures(fleet, node_sync, node, figures),
         Placement::ContinueOnly(_) | Placement::Exclude(_) => {
             let is_present = fleet.in_flight(node).is_some() || fleet.pods_of(node).next().is_some();
-            figures
-                .with(Figure::Misscheduled, is_present)
-                .with(Figure::LeavesLast, node_sync.leaves_last(node))
+            let leaves_last = Authority::of(fleet.snapshot).syncs_nodes()
+                && node_sync.leaving(fleet, node).next().is_some();
+            figures.with(Figure::Misscheduled, is_present).with(Figure::LeavesLast, leaves_last)
         }
     };
     // `unavailable_cause` makes this test again, over all pods of the node: most nodes are spared it.

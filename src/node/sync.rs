@@ -23,8 +23,6 @@ pub struct NodeSync {
     given_up: Vec<GivenUp>,
     /// Nodes whose failed pods wait for their back-off, in the order of the snapshot.
     pub backed_off: Vec<BackedOff>,
-    /// Nodes that [leave last](Self::leaves_last), in the order of the snapshot.
-    leaving_last: Vec<NodeIx>,
 }
 
 /// A pod to delete; small, since a broken fleet has one for every node.
@@ -78,7 +76,6 @@ pub fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
         deleted: IndexVec::repeat(false, fleet.pods.len()),
         given_up: Vec::new(),
         backed_off: Vec::new(),
-        leaving_last: Vec::new(),
     };
     if !Authority::of(fleet.snapshot).syncs_nodes() {
         // The other controller creates and tidies up: until it has, all pods are there.
@@ -100,10 +97,6 @@ pub fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
                 // Before excess pods, so that the pod which is kept is one that may stay.
                 node_sync.delete_withdrawn(fleet, node);
                 node_sync.delete_excess(fleet, node);
-                // Last, so that a pod which goes as excess makes no node leave last.
-                if node_sync.leaving(fleet, node).next().is_some() {
-                    node_sync.leaving_last.push(node);
-                }
             }
             // No back-off and no lifecycle state protects a pod from a node where none may be.
             Placement::Exclude(_) => node_sync.delete_all(fleet, node),
@@ -171,17 +164,6 @@ impl NodeSync {
     /// The outdated pods for which an updated one goes.
     pub fn kept_outdated(&self) -> impl Iterator<Item = FleetIx> {
         self.given_up.iter().map(|pair| pair.outdated)
-    }
-
-    /// Whether the node has an available pod that goes by a withdrawn toleration once enough target nodes have one
-    /// `[surge-leaves-last]`: see [`Figure::LeavesLast`](crate::node::figures::Figure::LeavesLast).
-    pub fn leaves_last(&self, node: NodeIx) -> bool {
-        self.leaving_last.binary_search(&node).is_ok()
-    }
-
-    /// The nodes that [leave last](Self::leaves_last) and go in this plan.
-    pub fn gone_last(&self, fleet: &Fleet<'_>) -> impl Iterator<Item = NodeIx> {
-        self.leaving_last.iter().copied().filter(|node| self.leaving(fleet, *node).next().is_none())
     }
 
     fn delete(&mut self, pod: FleetIx, reason: DeleteReason) {
@@ -280,7 +262,8 @@ impl NodeSync {
         }
     }
 
-    /// The pods of a node that [leaves last](Self::leaves_last).
+    /// The available pods of a node that go by a withdrawn toleration once enough target nodes have one
+    /// `[surge-leaves-last]`: see [`Figure::LeavesLast`](crate::node::figures::Figure::LeavesLast).
     pub fn leaving<'f>(
         &'f self,
         fleet: &'f Fleet<'_>,
@@ -291,7 +274,7 @@ impl NodeSync {
         withdrawn(fleet, node).filter(move |(index, pod)| pod.is_available() && stays(*index))
     }
 
-    /// Lets a node that [leaves last](Self::leaves_last) go in this plan.
+    /// Lets the [leaving](Self::leaving) pods of a node go in this plan.
     pub fn delete_leaving(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let pods: Vec<FleetIx> = self.leaving(fleet, node).map(|(index, _)| index).collect();
         pods.into_iter().for_each(|pod| self.delete(pod, DeleteReason::TolerationWithdrawn));

@@ -170,8 +170,8 @@ impl Kept {
         if let Some(steps) = listed.steps {
             kept.take_evaluations(steps, &listed.order);
             // An evaluation has no part in what all nodes decide together. This plan lets these nodes go, and the next one may not.
-            for node in steps.node_sync.gone_last(&steps.fleet) {
-                kept.objects.mark_dirty(*listed.slots.at(node));
+            for node in &steps.update.choice.leaving {
+                kept.objects.mark_dirty(*listed.slots.at(*node));
             }
             // Entries that the memory forgot with this snapshot count no more in the next plan.
             let forgotten = snapshot.memory().map(|before| kept.recheck.forget(before, memory));
