@@ -172,14 +172,16 @@ fn places(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> usize {
 fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
     match pod.stage {
         PodStage::Live => true,
-        PodStage::Terminating => fleet.overdue_at(pod).is_none_or(|at| fleet.snapshot.now < at),
+        // A delete that the list does not show has no such instant.
+        PodStage::Terminating => fleet.view(pod).deleted_at.is_none_or(|at| fleet.snapshot.now < at),
         PodStage::Failed | PodStage::Succeeded | PodStage::Gone => false,
     }
 }
 
 /// When the first doubled node of the fleet stops being one because its terminating pods are overdue.
 pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<Timestamp> {
-    fleet.targets().filter_map(|node| node_free_at(fleet, node_sync, node)).min()
+    let targets = fleet.nodes.positions().filter(|node| fleet.placement(*node) == Placement::Run);
+    targets.filter_map(|node| node_free_at(fleet, node_sync, node)).min()
 }
 
 /// When a doubled node stops being one: from then on at most one of its pods is not overdue.
@@ -188,7 +190,7 @@ pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Op
     let to_go = places(fleet, node_sync, node).checked_sub(2)?;
     let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
     // A live pod has no such instant, nor has a delete that the list does not show: time alone may not suffice.
-    let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.overdue_at(pod)).collect();
+    let mut overdue: Vec<_> = pods.filter_map(|(_, pod)| fleet.view(pod).deleted_at).collect();
     overdue.sort_unstable();
     overdue.get(to_go).copied()
 }

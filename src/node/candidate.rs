@@ -23,15 +23,6 @@ pub struct Urgency {
     pub number: i64,
 }
 
-impl Urgency {
-    /// `number` is that of the pod's revision, if its hash names one.
-    pub fn new(refused_at: Option<Timestamp>, number: Option<i64>) -> Self {
-        // `None` is the least: nodes without a refusal come before all that have one, and only among them the number counts.
-        let number = number.filter(|_| refused_at.is_none()).unwrap_or(i64::MIN);
-        Urgency { refused_at, number }
-    }
-}
-
 /// The outdated pod of a node, if it is the only live one left, the rollout has reached the node, and the node does not
 /// leave: no other pod could come there.
 pub(crate) fn candidate<'f>(
@@ -107,14 +98,18 @@ pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -
 pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> Urgency {
     if fleet.is_surge() && !pod.readiness.is_ready() {
         // These deletes need no room in maxSurge, so that no node can starve another one.
-        return Urgency::new(None, None);
+        return Urgency { refused_at: None, number: i64::MIN };
     }
     let memory = fleet.snapshot.memory.as_ref();
     let refused_at =
         memory.and_then(|memory| memory.refused_at(fleet.node_view(node).name, fleet.snapshot.now));
-    // The current one's too, after a new number: on the way back to base its pods are the last to go.
-    let number = pod.revision.map(|revision| history.revision(revision).number);
-    Urgency::new(refused_at, number)
+    let number = match (refused_at, pod.revision) {
+        // The current one's too, after a new number: on the way back to base its pods are the last to go.
+        (None, Some(revision)) => history.revision(revision).number,
+        // Nodes without a refusal come before all that have one, and only among them the number counts.
+        (Some(_), _) | (None, None) => i64::MIN,
+    };
+    Urgency { refused_at, number }
 }
 
 /// Whether the deletes of a node come last, since it leaves. On an excluded node no pod may be, whatever its state.

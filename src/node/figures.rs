@@ -127,20 +127,8 @@ impl Sums {
         self.figures.get(figure as usize).copied().unwrap_or_default()
     }
 
-    pub fn add(&mut self, node: NodeFigures) {
-        self.change(node, |sum| *sum += 1);
-    }
-
-    /// Takes back a node that was added before, with the figures of then.
-    pub fn subtract(&mut self, node: NodeFigures) {
-        self.change(node, |sum| {
-            // A release build goes on with a sum of 0: an overflow would open every limit.
-            debug_assert!(*sum > 0, "only what was added is taken back");
-            *sum = sum.saturating_sub(1);
-        });
-    }
-
-    fn change(&mut self, node: NodeFigures, change: impl Fn(&mut u32)) {
+    /// Changes each number in which the node counts.
+    pub fn change(&mut self, node: NodeFigures, change: impl Fn(&mut u32)) {
         // Most nodes count in about six of the figures: only the bits that are set are visited.
         let mut bits = node.bits;
         while bits != 0 {

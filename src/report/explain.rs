@@ -321,9 +321,7 @@ fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
     match (pod.stage, pod.readiness) {
         (PodStage::Failed, _) => PodState::Failed,
         (PodStage::Succeeded, _) => PodState::Succeeded,
-        (PodStage::Terminating | PodStage::Gone, _) => {
-            PodState::Terminating { overdue_at: fleet.overdue_at(pod) }
-        }
+        (PodStage::Terminating | PodStage::Gone, _) => PodState::Terminating { overdue_at: view.deleted_at },
         (PodStage::Live, Readiness::Available) => PodState::Available { ready_since: since },
         (PodStage::Live, Readiness::NotYetAvailable) => {
             PodState::Ready { available_at: fleet.available_at(pod) }

@@ -272,12 +272,6 @@ impl<'a> Fleet<'a> {
         self.pods.range(self.strays, self.pods.end())
     }
 
-    /// The target nodes.
-    pub fn targets(&self) -> impl Iterator<Item = NodeIx> {
-        let targets = self.nodes.enumerated().filter(|(_, node)| node.placement == Placement::Run);
-        targets.map(|(position, _)| position)
-    }
-
     /// The create of this node that the snapshot does not show.
     pub fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
         // At most one: the memory has one create for each node.
@@ -326,11 +320,6 @@ impl<'a> Fleet<'a> {
         let deletes = self.snapshot.memory.as_ref().map(|memory| &memory.deletes);
         // The API server's own instant, where the list shows one: somebody else may have deleted the pod before this controller.
         view.deletion_asked_at().or_else(|| deletes?.get(view.uid).map(|delete| delete.at))
-    }
-
-    /// When a terminating pod is overdue; `None` for a delete that the snapshot does not show.
-    pub fn overdue_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        self.view(pod).deleted_at
     }
 
     /// When a Ready pod becomes available; `None` when time alone never makes it so.

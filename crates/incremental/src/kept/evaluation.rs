@@ -191,10 +191,14 @@ impl Evaluations {
     /// Puts a node where its evaluation belongs, or takes it out of the places that it has by the evaluation.
     pub(super) fn change(&mut self, node: &Named, evaluation: &NodeEvaluation, is_added: bool) {
         if is_added {
-            self.sums.add(evaluation.figures);
+            self.sums.change(evaluation.figures, |sum| *sum += 1);
             self.conflicts += evaluation.conflicts;
         } else {
-            self.sums.subtract(evaluation.figures);
+            self.sums.change(evaluation.figures, |sum| {
+                // A release build goes on with a sum of 0: an overflow would open every limit.
+                debug_assert!(*sum > 0, "only what was added is taken back");
+                *sum = sum.saturating_sub(1);
+            });
             self.conflicts -= evaluation.conflicts;
         }
         self.change_others(node, evaluation, is_added);
