@@ -129,6 +129,7 @@ mod pods;
 mod reconciler;
 mod recording;
 pub mod report;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod rollout;
 
 pub use action::{

@@ -120,9 +120,7 @@ impl<'a> History<'a> {
 
     /// Duplicates of the current revision, by name.
     pub fn duplicates(&self) -> Vec<&Revision<'a>> {
-        let mut duplicates: Vec<_> = self.revisions.iter().filter(|r| r.role == Role::Duplicate).collect();
-        duplicates.sort_unstable_by_key(|r| r.name());
-        duplicates
+        self.by_name(|revision| revision.role == Role::Duplicate)
     }
 
     /// Old revisions beyond the limit, oldest first; never live history, nor the base of a rollout. Both still count against
@@ -148,10 +146,13 @@ impl<'a> History<'a> {
         // A released current revision gets the hash label together with the others that it lacks.
         let is_released = |r: &Revision<'_>| r.role == Role::Current && self.missing_labels.is_some();
         let lacks = |r: &Revision<'_>| r.view.is_some_and(|view| !view.labels.contains_key(key));
-        let mut unlabelled: Vec<_> =
-            self.revisions.iter().filter(|revision| lacks(revision) && !is_released(revision)).collect();
-        unlabelled.sort_unstable_by_key(|r| r.name());
-        unlabelled
+        self.by_name(|revision| lacks(revision) && !is_released(revision))
+    }
+
+    fn by_name(&self, is_chosen: impl Fn(&Revision<'a>) -> bool) -> Vec<&Revision<'a>> {
+        let mut chosen: Vec<_> = self.revisions.iter().filter(|revision| is_chosen(revision)).collect();
+        chosen.sort_unstable_by_key(|revision| revision.name());
+        chosen
     }
 }
 

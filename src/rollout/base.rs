@@ -29,7 +29,7 @@ pub struct Base<'a> {
 /// A base, beyond the history that it was chosen from.
 #[derive(Debug, Clone)]
 pub struct KnownBase {
-    uid: Arc<str>,
+    pub uid: Arc<str>,
     template: Arc<CompiledTemplate>,
     /// It wants the same nodes as the current template: most rollouts change an image.
     is_placed_as_current: bool,
@@ -70,14 +70,6 @@ impl KnownBase {
         })
     }
 
-    pub fn has_uid(&self, uid: &str) -> bool {
-        *self.uid == *uid
-    }
-
-    pub fn is_same(&self, other: &KnownBase) -> bool {
-        self.uid == other.uid
-    }
-
     /// Whether a node should run its pod, from the placement by the current template.
     pub fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
         if self.is_placed_as_current { current } else { self.template.rules().decide(node).placement }
@@ -108,7 +100,7 @@ fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc
 impl<'a> Base<'a> {
     /// The base in a history.
     pub fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
-        let is_base = |revision: &Revision<'_>| revision.view.is_some_and(|view| known.has_uid(view.uid));
+        let is_base = |revision: &Revision<'_>| revision.view.is_some_and(|view| *view.uid == *known.uid);
         let (position, revision) = history.revisions.enumerated().find(|(_, revision)| is_base(revision))?;
         let (representative, template) = (history.position(&revision.hash), Arc::clone(&known.template));
         Some(Base { position, view: revision.view?, hash: revision.hash.clone(), representative, template })

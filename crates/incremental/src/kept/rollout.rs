@@ -386,10 +386,8 @@ impl KeptRollout {
         live: Vec<u32>,
     ) -> Result<(), NeedsLists> {
         let base = KnownBase::choose(fleet.snapshot, history, &live.clone().into(), self.base.as_ref());
-        let is_same = match (&base, &self.base) {
-            (Some(base), Some(old)) => base.is_same(old),
-            (base, old) => base.is_none() && old.is_none(),
-        };
+        let uid = |base: &Option<KnownBase>| base.as_ref().map(|base| Arc::clone(&base.uid));
+        let is_same = uid(&base) == uid(&self.base);
         self.chosen_by = is_same.then_some(live);
         if is_same { Ok(()) } else { Err(NeedsLists::NotKept) }
     }
@@ -421,7 +419,7 @@ impl KeptRollout {
 
     /// Whether this revision is base.
     pub(super) fn has_base(&self, uid: &str) -> bool {
-        self.base.as_ref().is_some_and(|base| base.has_uid(uid))
+        self.base.as_ref().is_some_and(|base| *base.uid == *uid)
     }
 }
 
