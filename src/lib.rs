@@ -167,6 +167,7 @@ pub mod internal {
         selector as checked_selector, template as checked_template, template_generation,
     };
     pub use crate::input::index::{PodFacts, RevisionFacts};
+    pub use crate::input::lookup::{Lookup, Recent};
     pub use crate::input::partial::{PartialSnapshot, PodRelation};
     pub use crate::input::placement::{
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,

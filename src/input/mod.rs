@@ -4,6 +4,7 @@ pub(crate) mod builder;
 pub(crate) mod check;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod index;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod lookup;
 pub(crate) mod memory;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]

@@ -296,31 +296,3 @@ fn any_named_node(part: &Value) -> Option<NodeName> {
     };
     named_node(part).or_else(|| parts.into_iter().find_map(any_named_node))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Action, Plan, Recording, plan};
-
-    #[test]
-    fn the_creates_of_a_plan_that_was_read_share_their_body() {
-        let recording: Recording = serde_json::from_value(json!({
-            "now": "2026-01-01T12:00:00Z",
-            "daemonSet": {
-                "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-                "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": {"metadata": {"labels": {"app": "a"}}}},
-            },
-            "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}, {"metadata": {"name": "c"}}],
-        }))
-        .unwrap();
-        let text = serde_json::to_string(&plan(&recording.snapshot().unwrap())).unwrap();
-        let read: Plan = serde_json::from_str(&text).unwrap();
-        let pods = read.actions.iter().filter_map(|action| match action {
-            Action::CreatePod { pod, .. } => Some(pod),
-            _ => None,
-        });
-        let pods: Vec<&PodManifest> = pods.collect();
-        assert_eq!(pods.len(), 3);
-        assert!(pods.iter().all(|pod| Arc::ptr_eq(&pod.shared, &pods[0].shared)));
-    }
-}

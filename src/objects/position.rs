@@ -140,7 +140,7 @@ impl<I: Position, T> IndexVec<I, T> {
 
     /// The elements from one position up to another, each with its position.
     #[inline]
-    pub(crate) fn range(&self, from: I, to: I) -> impl Iterator<Item = (I, &T)> + Clone {
+    pub fn range(&self, from: I, to: I) -> impl Iterator<Item = (I, &T)> + Clone {
         let range = from.index()..to.index();
         let elements = self.elements.get(range.clone());
         debug_assert!(elements.is_some(), "positions {range:?} of {} elements", self.elements.len());
@@ -149,17 +149,17 @@ impl<I: Position, T> IndexVec<I, T> {
 
     /// The element after this position; `None` after the last one.
     #[inline]
-    pub(crate) fn after(&self, position: I) -> Option<&T> {
+    pub fn after(&self, position: I) -> Option<&T> {
         self.elements.get(position.index() + 1)
     }
 
     /// The position after the last element: the place that [`push`](Self::push) fills.
-    pub(crate) fn end(&self) -> I {
+    pub fn end(&self) -> I {
         I::new(self.elements.len())
     }
 
     /// Appends an element and gives its position.
-    pub(crate) fn push(&mut self, element: T) -> I {
+    pub fn push(&mut self, element: T) -> I {
         let position = self.end();
         self.elements.push(element);
         position
@@ -259,39 +259,3 @@ macro_rules! neutral_view {
 neutral_view!(NodeView, crate::model::Node);
 neutral_view!(PodView, crate::model::Pod);
 neutral_view!(RevisionView, crate::model::ControllerRevision);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_optional_position_takes_four_bytes() {
-        assert_eq!(size_of::<Option<NodeIx>>(), 4);
-        assert_eq!(format!("{:?}", NodeIx::new(7)), "NodeIx(7)");
-    }
-
-    #[test]
-    fn a_list_is_looked_up_by_its_own_positions() {
-        let mut list: IndexVec<PodIx, u32> = [10, 20].into_iter().collect();
-        let third = list.push(30);
-        list.change(third, |element| *element += 1);
-        assert_eq!(*list.at(third), 31);
-        assert_eq!(list.after(third), None);
-        let from_second: Vec<_> = list.range(PodIx::new(1), list.end()).collect();
-        assert_eq!(from_second, [(PodIx::new(1), &20), (PodIx::new(2), &31)]);
-    }
-
-    #[test]
-    fn neutral_objects_have_no_name() {
-        assert_eq!(NodeView::neutral().name, "");
-        assert_eq!(PodView::neutral().object_ref(), Default::default());
-        assert_eq!(RevisionView::neutral().object_ref(), Default::default());
-    }
-
-    #[test]
-    #[should_panic(expected = "position 1 of 1 elements")]
-    fn a_position_beyond_the_list_is_a_mistake() {
-        let list: IndexVec<PodIx, u32> = IndexVec::repeat(0, 1);
-        list.at(list.end());
-    }
-}

@@ -11,6 +11,7 @@ mod k8s_openapi;
 mod kube;
 mod lint;
 mod model_check;
+mod objects;
 mod outlook;
 mod properties;
 mod random_lives;

@@ -234,22 +234,3 @@ pub struct DaemonSetStatus {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<Value>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The API server stores what a user says that he manages, at any depth.
-    #[test]
-    fn managed_fields_are_skipped_however_deep_they_are() {
-        let fields = format!("{}{}", r#"{"f:x":"#.repeat(5000) + "{}", "}".repeat(5000));
-        let json = format!(
-            r#"{{"metadata": {{"name": "a", "managedFields": [{{"fieldsV1": {fields}}}], "finalizers": ["f"], "selfLink": null}}}}"#
-        );
-        let ds: DaemonSet = serde_json::from_str(&json).unwrap();
-        assert_eq!(
-            serde_json::to_value(&ds.metadata).unwrap(),
-            serde_json::json!({"name": "a", "finalizers": ["f"]})
-        );
-    }
-}

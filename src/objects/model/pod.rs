@@ -328,25 +328,3 @@ impl From<&PodMeta> for ObjectRef {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::from_value;
-
-    #[test]
-    fn a_bound_pod_holds_the_name_of_its_node_once() {
-        let pod = |bound: Value| -> Pod {
-            let field = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]});
-            let required =
-                json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [field]}});
-            from_value(json!({"spec": {"affinity": {"nodeAffinity": required}, "nodeName": bound}})).unwrap()
-        };
-        let text = |name: &NodeName| name.as_str().as_ptr();
-        let [bound, elsewhere, waits] = [json!("a"), json!("b"), Value::Null].map(|bound| pod(bound).spec);
-        assert_eq!(text(&bound.node_name), bound.affinity_node.as_ref().map(text).unwrap());
-        let names = |spec: &PodSpec| (spec.node_name.clone(), spec.affinity_node.clone().unwrap());
-        assert_eq!(names(&elsewhere), ("b".into(), "a".into()));
-        assert_eq!(names(&waits), ("".into(), "a".into()));
-    }
-}

@@ -97,22 +97,3 @@ impl Lifecycle {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_condition_of_a_state_shows_that_state() {
-        let states = [
-            Lifecycle::GracefulNodeShutdownInProgress,
-            Lifecycle::DrainInProgress,
-            Lifecycle::Drained,
-            Lifecycle::MaintenanceInProgress,
-        ];
-        for state in states {
-            assert_eq!(state.condition().and_then(Lifecycle::of_condition), Some(state));
-        }
-        assert_eq!(Lifecycle::of_condition("Ready"), None);
-    }
-}

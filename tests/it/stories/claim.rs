@@ -1,6 +1,7 @@
 //! Claiming of pods and revisions.
 
-use crate::support::{given, new, node, old, on_delete, revision, rolling};
+use crate::support::{given, new, node, old, on_delete, pod, revision, rolling};
+use daemonset::internal::{HashIx, Position};
 use serde_json::json;
 
 #[test]
@@ -77,4 +78,28 @@ fn a_daemon_set_that_is_being_deleted_is_left_alone() {
         .with("/daemonSet/metadata/deletionTimestamp", json!("2026-01-01T11:00:00Z"));
     assert_eq!(given.steps(), [""; 0]);
     assert_eq!(given.plan().status, None);
+}
+
+/// The pods of one template have equal labels, which are read once.
+#[test]
+fn the_labels_of_each_pod_are_read_as_if_it_were_alone() {
+    // Each twice in a row, and more different ones than are remembered.
+    let mut fleet = given(rolling(1)).generation(1);
+    for number in (0..80).map(|number| number / 2) {
+        let (app, generation) = (["agent", "other"][number % 3 / 2], ["1", "2", "3"][number % 5 / 2]);
+        let of = pod(&(number % 20).to_string()).label("app", app);
+        fleet = fleet.stray("gone", of.label("pod-template-generation", generation));
+    }
+    for (number, pod) in fleet.json["pods"].as_array_mut().unwrap().iter_mut().enumerate() {
+        (pod["metadata"]["name"], pod["metadata"]["uid"]) =
+            (json!(format!("p{number}")), json!(format!("u{number}")));
+    }
+    let recording = fleet.recording();
+    let snapshot = recording.snapshot().unwrap();
+    for (position, pod, facts) in snapshot.pods_with_facts() {
+        let number = position.index() / 2;
+        let of_generation = number % 5 < 2;
+        assert_eq!((facts.selected, facts.same_generation), (number % 3 < 2, of_generation), "{pod:?}");
+        assert_eq!(facts.hash, Some(HashIx::new(number % 20)), "{pod:?}");
+    }
 }

@@ -6,11 +6,16 @@ use serde_json::{Value, json};
 
 /// A word for the placement of a node, for a template whose spec has these members.
 fn placement(spec: &Value, node: NodeStory) -> &'static str {
-    let mut given = given(on_delete()).node(node);
+    placements(spec, [node])[0]
+}
+
+/// The placements of nodes, in the order of their names.
+fn placements(spec: &Value, nodes: impl IntoIterator<Item = NodeStory>) -> Vec<&'static str> {
+    let mut given = nodes.into_iter().fold(given(on_delete()), Given::node);
     for (key, value) in spec.as_object().unwrap() {
         given = given.with(&format!("/daemonSet/spec/template/spec/{key}"), value.clone());
     }
-    match &given.plan().report.nodes[0].placement {
+    let word = |placement: &NodePlacement| match placement {
         NodePlacement::Run => "run",
         NodePlacement::ContinueOnly { .. } => "continue",
         NodePlacement::OtherNodeName => "other name",
@@ -18,7 +23,8 @@ fn placement(spec: &Value, node: NodeStory) -> &'static str {
         NodePlacement::NodeAffinityMismatch => "affinity",
         NodePlacement::UntoleratedNoExecute { .. } => "execute",
         other => panic!("{other:?}"),
-    }
+    };
+    given.plan().report.nodes.iter().map(|verdict| word(&verdict.placement)).collect()
 }
 
 fn required(terms: Value) -> Value {
@@ -191,4 +197,45 @@ fn a_pod_stays_when_its_node_is_tainted_later() {
             .has(old().with("/spec/tolerations", everything)),
     );
     assert_eq!(mixed.steps(), [""; 0]);
+}
+
+/// A node has a disk of some kind, a zone of its own, and perhaps the label `cow`, which is as long as `gpu`, or one that is longer than
+/// `os` by 64 bytes.
+fn one_of_many(number: usize) -> NodeStory {
+    let of = number % 40;
+    let disk = ["ssd", "hdd", "nvme"][of % 3];
+    let node = node(&format!("n{number:02}")).label("disk", disk).label("zone/x", &of.to_string());
+    let node = if of % 2 == 0 { node.label(["gpu", "cow"][of / 2 % 2], "yes") } else { node };
+    let long = "k".repeat(64 + "os".len());
+    if of % 5 == 0 { node.label("os", "linux") } else { node.label(&long, &of.to_string()) }
+}
+
+/// The nodes are placed beside each other as each of them alone.
+#[track_caller]
+fn places_alike(spec: &Value, run: usize) {
+    let nodes = || (0..60).map(one_of_many);
+    let together = placements(spec, nodes());
+    assert_eq!(together, nodes().map(|node| placement(spec, node)).collect::<Vec<_>>());
+    assert_eq!(together.iter().filter(|placement| **placement == "run").count(), run);
+}
+
+#[test]
+fn nodes_with_equal_labels_are_placed_as_each_one_alone() {
+    let gpu = required(json!([{"matchExpressions": [{"key": "gpu", "operator": "DoesNotExist"}]}]));
+    let mut ssd_without_gpu = gpu.clone();
+    ssd_without_gpu["nodeSelector"] = json!({"disk": "ssd"});
+    places_alike(&json!({}), 60);
+    places_alike(&json!({"nodeSelector": {"disk": "ssd"}}), 21);
+    places_alike(&gpu, 45);
+    places_alike(&ssd_without_gpu, 15);
+    // More different values than are remembered.
+    places_alike(&json!({"nodeSelector": {"zone/x": "7"}}), 2);
+    places_alike(&json!({"nodeSelector": {"os": "linux"}}), 12);
+}
+
+#[test]
+fn a_rule_that_reads_names_sees_each_node() {
+    let field = json!({"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n46"]}]});
+    places_alike(&required(json!([field])), 1);
+    places_alike(&json!({"nodeName": "n48"}), 1);
 }

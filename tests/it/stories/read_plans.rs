@@ -4,6 +4,7 @@ use crate::support::{Given, given, new, node, old, rolling, round_trip, template
 use daemonset::{Action, ActionOutcome, Manifests, Memory, NewPod, Plan};
 use daemonset_audit::{audit, audit_custom};
 use serde_json::{Value, json, to_value};
+use std::sync::Arc;
 
 /// A fleet whose plan deletes and creates pods, and writes the status.
 fn busy() -> Given {
@@ -257,4 +258,17 @@ fn use_it(plan: &Plan, recording: &daemonset::Recording) {
     plan.report.nodes.iter().for_each(|node| assert!(!node.outcome.to_string().is_empty()));
     let _ = daemonset::outlook::Outlook::new(plan, recording.now, jiff::SignedDuration::from_mins(10));
     let _ = plan.conditions(&[], recording.now);
+}
+
+#[test]
+fn the_creates_of_a_plan_share_their_body() {
+    let empty = ["a", "b", "c"].into_iter().fold(given(rolling(1)), |given, name| given.node(node(name)));
+    let read: Plan = serde_json::from_str(&text(&empty.plan())).unwrap();
+    let pods = read.actions.iter().filter_map(|action| match action {
+        Action::CreatePod { pod, .. } => Some(&pod.shared),
+        _ => None,
+    });
+    let bodies: Vec<_> = pods.collect();
+    assert_eq!(bodies.len(), 3);
+    assert!(bodies.iter().all(|body| Arc::ptr_eq(body, bodies[0])));
 }

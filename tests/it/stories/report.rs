@@ -167,3 +167,31 @@ fn a_held_pod_is_reported_with_the_use_of_the_budget() {
     assert_eq!(outcomes[1..4], [gone.clone(), gone, held(3)]);
     assert_eq!(outcomes[4], held(4), "a to d are not available");
 }
+
+#[test]
+fn verdicts_are_in_the_order_of_the_names() {
+    let names = [
+        "n-1",
+        "n-10",
+        "n-2",
+        "n-",
+        "n-\u{0}",
+        "n-\u{0}\u{0}x",
+        "n-same-start-1",
+        "n-same-start-0",
+        "n-azzzzzzb",
+        "n-bzzzzzza",
+        "n-é",
+        "n-z",
+    ];
+    let in_order = |names: &[&str]| {
+        let plan = names.iter().fold(given(rolling(1)), |given, name| given.node(node(name))).plan();
+        let mut sorted = names.to_vec();
+        sorted.sort_unstable();
+        plan.report.nodes.iter().map(|verdict| verdict.node.as_str()).eq(sorted)
+    };
+    assert!(in_order(&names));
+    for (left, right) in names.iter().flat_map(|left| names.iter().map(move |right| (left, right))) {
+        assert!(left == right || in_order(&[left, right]), "{left:?} {right:?}");
+    }
+}

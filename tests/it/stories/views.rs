@@ -129,3 +129,24 @@ fn a_view_of_a_node_answers_with_its_name_and_labels() {
     let view = NodeView::new("node-1").labels(&labels);
     assert_eq!((view.name(), view.label("zone"), view.label("pool")), ("node-1", Some("a"), None));
 }
+
+#[test]
+fn a_true_condition_of_a_state_shows_that_state() {
+    let state = |view: NodeView<'_>| view.lifecycle.map(|lifecycle| lifecycle.state);
+    let with = |kind: &str| -> Node {
+        let conditions = json!([{"type": kind, "status": "True"}]);
+        serde_json::from_value(json!({"metadata": {"name": "a"}, "status": {"conditions": conditions}}))
+            .unwrap()
+    };
+    for (kind, expected) in [
+        ("GracefulNodeShutdownInProgress", Some(Lifecycle::GracefulNodeShutdownInProgress)),
+        ("DrainInProgress", Some(Lifecycle::DrainInProgress)),
+        ("Drained", Some(Lifecycle::Drained)),
+        ("MaintenanceInProgress", Some(Lifecycle::MaintenanceInProgress)),
+        ("Ready", None),
+    ] {
+        assert_eq!(state(NodeView::from(&with(kind))), expected, "{kind}");
+        let set = expected.map(|state| NodeView::new("a").lifecycle_since(state, None));
+        assert_eq!(set.and_then(state), expected, "{kind}");
+    }
+}
