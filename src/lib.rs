@@ -166,9 +166,10 @@ pub mod internal {
     pub use crate::input::check::{
         selector as checked_selector, template as checked_template, template_generation,
     };
-    pub use crate::input::index::{PodFacts, RevisionFacts};
+    pub use crate::input::index::{Hashes, PodFacts, RevisionFacts};
     pub use crate::input::lookup::{Lookup, Recent};
-    pub use crate::input::partial::{PartialSnapshot, PodRelation};
+    pub use crate::input::memory::node_failures::FAILURES_FORGOTTEN_AFTER;
+    pub use crate::input::partial::SnapshotFacts;
     pub use crate::input::placement::{
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
     };

@@ -97,10 +97,10 @@ impl<'a> Index<'a> {
     pub(crate) fn from_facts(
         nodes: impl ExactSizeIterator<Item = &'a str>,
         hashes: Hashes<'a>,
-        pods: Vec<PodFacts>,
+        pods: IndexVec<PodIx, PodFacts>,
     ) -> Self {
         let nodes = NodeNames::new(nodes);
-        Index { name_keys: name_keys(&nodes.names), nodes, hashes, pods: pods.into() }
+        Index { name_keys: name_keys(&nodes.names), nodes, hashes, pods }
     }
 
     /// Compares two nodes by their names.
@@ -127,7 +127,7 @@ impl<'a> Index<'a> {
 
 /// The different hash labels of pods. They are few, unless somebody has chosen them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hashes<'a> {
+pub struct Hashes<'a> {
     /// In the order of their positions.
     list: Vec<&'a str>,
     positions: BTreeMap<&'a str, HashIx>,
@@ -135,7 +135,7 @@ pub(crate) struct Hashes<'a> {
 
 impl<'a> Hashes<'a> {
     /// Adds a label, if it is not there. Returns its position.
-    pub(crate) fn add(&mut self, hash: &'a str) -> HashIx {
+    pub fn add(&mut self, hash: &'a str) -> HashIx {
         *self.positions.entry(hash).or_insert_with(|| {
             self.list.push(hash);
             HashIx::new(self.list.len() - 1)

@@ -27,19 +27,19 @@ fn is_expected(snapshot: &Snapshot<'_>, at: Timestamp, version: Option<u64>) -> 
 }
 
 pub(super) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
-    let accepted = snapshot.memory().and_then(|memory| memory.deletes().get(uid));
+    let accepted = snapshot.memory().and_then(|memory| memory.deletes.get(uid));
     accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
 }
 
 /// The known uids of created pods.
 pub(super) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s str> {
-    let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates().values());
+    let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates.values());
     creates.filter_map(|create| create.uid.as_ref().map(|uid| uid.as_str()))
 }
 
 /// Creates that the snapshot does not show, by node.
 pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
-    let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates());
+    let creates = snapshot.memory().into_iter().flat_map(|memory| &memory.creates);
     let expected = creates.filter(|(_, create)| is_expected(snapshot, create.at, create.version));
     let hidden =
         expected.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
@@ -82,7 +82,7 @@ pub(super) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp
     const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
     const LONGEST_SECONDS: i64 = 15 * 60;
     let generation = snapshot.spec().failure_generation();
-    let last = snapshot.memory().and_then(|memory| memory.failures_by_node().get(node)).filter(|last| {
+    let last = snapshot.memory().and_then(|memory| memory.failures.get(node)).filter(|last| {
         let age = snapshot.now().duration_since(last.at);
         last.generation == generation && age < FORGOTTEN_AFTER && -FORGOTTEN_AFTER < age
     });

@@ -1,6 +1,6 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
-use crate::kept::{Change, Kept};
+use crate::kept::{Change, Kept, about};
 use daemonset::internal::{FromTemplate, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::report::ReportScope;
@@ -285,7 +285,7 @@ impl Tracker {
 
     /// The entries of the memory that an action may change.
     fn entries(&self, action: &Action) -> Memory {
-        if self.kept.is_err() { Memory::default() } else { self.reconciler.memory().about(action) }
+        if self.kept.is_err() { Memory::default() } else { about(self.reconciler.memory(), action) }
     }
 
     fn recorded(&mut self, action: &Action, before: &Memory) {

@@ -10,8 +10,8 @@ mod rejections;
 
 use crate::action::{Action, Failure};
 use crate::model::{NodeName, ObjectRef, Uid};
-use jiff::{SignedDuration, Timestamp};
-use node_failures::{FAILURES_FORGOTTEN_AFTER, NodeFailures, updated_within_a_limit};
+use jiff::Timestamp;
+use node_failures::{NodeFailures, updated_within_a_limit};
 pub use rejections::Rejections;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,28 +52,36 @@ use std::collections::BTreeMap;
 #[doc(alias = "ControllerExpectations", alias = "Backoff")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
 pub struct Memory {
     /// The uid of its DaemonSet. A memory without one is of whichever DaemonSet it is used for.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) uid: Option<Uid>,
+    pub uid: Option<Uid>,
     /// Creates that the API server accepted, by node.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) creates: BTreeMap<NodeName, InFlightCreate>,
+    pub creates: BTreeMap<NodeName, InFlightCreate>,
     /// Deletes that the API server accepted, by the pod's uid.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) deletes: BTreeMap<Uid, InFlightDelete>,
+    pub deletes: BTreeMap<Uid, InFlightDelete>,
     /// Failures, by node.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) failures: BTreeMap<NodeName, NodeFailures>,
+    pub failures: BTreeMap<NodeName, NodeFailures>,
     /// When an update of a node was refused.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) refusals: BTreeMap<NodeName, Timestamp>,
+    pub refusals: BTreeMap<NodeName, Timestamp>,
     /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) taken: BTreeMap<NodeName, Taken>,
+    pub taken: BTreeMap<NodeName, Taken>,
     /// Creates and deletes of pods that were rejected in a row, by node. A person reads them, and no decision does.
+    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) rejections: BTreeMap<NodeName, Rejections>,
+    pub rejections: BTreeMap<NodeName, Rejections>,
 }
 
 /// A create that the API server accepted (or may have accepted).
@@ -175,30 +183,6 @@ impl ActionOutcome {
     }
 }
 
-/// For crates of the same version: [`internal`](crate::internal).
-#[doc(hidden)]
-impl Memory {
-    /// Creates that the API server accepted, by node.
-    pub fn creates(&self) -> &BTreeMap<NodeName, InFlightCreate> {
-        &self.creates
-    }
-
-    /// Deletes that the API server accepted, by the pod's uid.
-    pub fn deletes(&self) -> &BTreeMap<Uid, InFlightDelete> {
-        &self.deletes
-    }
-
-    /// Failures, by node.
-    pub fn failures_by_node(&self) -> &BTreeMap<NodeName, NodeFailures> {
-        &self.failures
-    }
-
-    /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
-    pub fn taken(&self) -> &BTreeMap<NodeName, Taken> {
-        &self.taken
-    }
-}
-
 /// A resource version as a number, as KEP-5504 lets clients compare them; `None` for any other text.
 pub(crate) fn parsed_version(version: &str) -> Option<u64> {
     version.parse().ok()
@@ -273,117 +257,4 @@ impl Memory {
         let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
         of_actions && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
     }
-}
-
-/// For crates of the same version: [`internal`](crate::internal).
-#[doc(hidden)]
-impl Memory {
-    /// The nodes that it has entries of, but for deletes; some more than once.
-    pub fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
-        let by_action = self.creates.keys().chain(self.taken.keys());
-        by_action.chain(self.failures.keys()).chain(self.refusals.keys()).chain(self.rejections.keys())
-    }
-
-    /// Whether it has entries of a node, but for deletes.
-    pub fn has_entries_of(&self, node: &str) -> bool {
-        self.creates.contains_key(node)
-            || self.taken.contains_key(node)
-            || self.failures.contains_key(node)
-            || self.refusals.contains_key(node)
-            || self.rejections.contains_key(node)
-    }
-
-    /// The entries that the outcome of an action changes.
-    pub fn about(&self, action: &Action) -> Memory {
-        match action {
-            Action::CreatePod { node, .. } => self.part([node.as_str()].into_iter(), std::iter::empty()),
-            Action::DeletePod { node, pod, .. } => {
-                self.part([node.as_str()].into_iter(), [pod.uid.as_str()].into_iter())
-            }
-            _ => Memory::default(),
-        }
-    }
-
-    /// Forgets the entries that a part of it had and has forgotten.
-    pub fn forget(&mut self, before: &Memory, after: &Memory) {
-        remove_lost(&mut self.creates, &before.creates, &after.creates);
-        remove_lost(&mut self.deletes, &before.deletes, &after.deletes);
-        remove_lost(&mut self.failures, &before.failures, &after.failures);
-        remove_lost(&mut self.refusals, &before.refusals, &after.refusals);
-        remove_lost(&mut self.taken, &before.taken, &after.taken);
-        remove_lost(&mut self.rejections, &before.rejections, &after.rejections);
-    }
-
-    /// The part about these nodes and these pods: their names and uids.
-    pub fn part<'n>(
-        &self,
-        nodes: impl Iterator<Item = &'n str> + Clone,
-        pods: impl Iterator<Item = &'n str>,
-    ) -> Memory {
-        Memory {
-            uid: self.uid.clone(),
-            creates: part(&self.creates, nodes.clone()),
-            deletes: part(&self.deletes, pods),
-            failures: part(&self.failures, nodes.clone()),
-            refusals: part(&self.refusals, nodes.clone()),
-            taken: part(&self.taken, nodes.clone()),
-            rejections: part(&self.rejections, nodes),
-        }
-    }
-
-    /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect. Actions in flight
-    /// and taken nodes expire after these times.
-    pub fn next_end<'p>(
-        &self,
-        node: &str,
-        pods: impl Iterator<Item = &'p str>,
-        (expiry, taken_expiry): (SignedDuration, SignedDuration),
-        now: Timestamp,
-    ) -> Option<Timestamp> {
-        let after = |at: Timestamp, time: SignedDuration| at.checked_add(time).ok();
-        let deletes = pods.filter_map(|uid| self.deletes.get(uid));
-        let failures = self.failures.get(node);
-        let ends = [
-            self.creates.get(node).and_then(|create| after(create.at, expiry)),
-            failures.and_then(|failures| after(failures.at, FAILURES_FORGOTTEN_AFTER)),
-            failures.and_then(|failures| failures.back_off_ends()),
-            self.refusals.get(node).and_then(|at| after(*at, FAILURES_FORGOTTEN_AFTER)),
-            self.rejections.get(node).and_then(|last| after(last.at, FAILURES_FORGOTTEN_AFTER)),
-            self.taken.get(node).and_then(|taken| after(taken.at, taken_expiry)),
-        ];
-        let deletes = deletes.filter_map(|delete| after(delete.at, expiry));
-        ends.into_iter().flatten().chain(deletes).filter(|at| now < *at).min()
-    }
-
-    /// Adds the deletes of these pods that another memory has.
-    pub fn add_deletes<'p>(&mut self, other: &Memory, pods: impl IntoIterator<Item = &'p Uid>) {
-        let deletes = pods.into_iter().filter_map(|uid| other.deletes.get_key_value(uid));
-        self.deletes.extend(deletes.map(|(uid, delete)| (uid.clone(), *delete)));
-    }
-
-    /// Whether it has any delete. Without one, no pod needs to be looked up.
-    pub fn has_deletes(&self) -> bool {
-        !self.deletes.is_empty()
-    }
-}
-
-/// Removes the entries that `before` has and `after` lacks.
-fn remove_lost<K: Ord, V>(entries: &mut BTreeMap<K, V>, before: &BTreeMap<K, V>, after: &BTreeMap<K, V>) {
-    for key in before.keys().filter(|key| !after.contains_key(*key)) {
-        entries.remove(key);
-    }
-}
-
-/// The entries with these keys.
-fn part<'k, K, V>(entries: &BTreeMap<K, V>, keys: impl Iterator<Item = &'k str>) -> BTreeMap<K, V>
-where
-    K: Ord + Clone + std::borrow::Borrow<str>,
-    V: Clone,
-{
-    if entries.is_empty() {
-        return BTreeMap::new();
-    }
-    keys.filter_map(|key| entries.get_key_value(key))
-        .map(|(key, entry)| (key.clone(), entry.clone()))
-        .collect()
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
 /// How long after its last failure a node starts afresh (client-go `flowcontrol.Backoff`: twice the longest).
-pub(crate) const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+pub const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 
 /// The failures in a row of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ impl NodeFailures {
     }
 
     /// 1 s after the first failure, then doubling to 15 minutes (v1.36 `failedPodsBackoff`).
-    pub(crate) fn back_off_ends(self) -> Option<Timestamp> {
+    pub fn back_off_ends(self) -> Option<Timestamp> {
         self.at.checked_add(back_off(self.count, LONGEST_BACK_OFF)).ok()
     }
 }

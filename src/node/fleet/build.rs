@@ -117,7 +117,7 @@ impl<'a> Fleet<'a> {
 
     fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
         // Most memories: no uid is looked up.
-        let memory = self.snapshot.memory.as_ref().filter(|memory| memory.has_deletes());
+        let memory = self.snapshot.memory.as_ref().filter(|memory| !memory.deletes.is_empty());
         let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
         // Once the list shows the deletion, the end of the entry changes nothing.
         if let (None, Some(until)) = (pod.deleted_at, deleting) {

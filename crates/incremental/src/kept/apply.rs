@@ -1,10 +1,11 @@
 //! Changes of objects, one at a time.
 
+use super::relation::PodRelation;
 use super::rollout::KeptRollout;
 use super::{HashFacts, HistoryFacts, Kept};
 use crate::NeedsLists;
 use daemonset::internal::{
-    ClaimVerdict, HashMeaning, History, Placement, PodRelation, Problems, RevisionFacts, Spec, wave_selector,
+    ClaimVerdict, HashMeaning, History, Placement, Problems, RevisionFacts, Spec, wave_selector,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
 use daemonset::policy::PodNames;

@@ -1,8 +1,9 @@
 //! The facts about nodes and pods that decisions read, packed: a kept state holds them instead of the objects.
 
+use super::relation::PodRelation;
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, PodRelation, ReadyCondition,
-    TaintsView, TolerationsView,
+    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, ReadyCondition, TaintsView,
+    TolerationsView,
 };
 use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
 use daemonset::{Lifecycle, NodeView, PodView};

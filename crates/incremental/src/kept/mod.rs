@@ -12,21 +12,24 @@ mod choose;
 mod evaluate;
 mod evaluation;
 mod facts;
+mod memory;
 mod objects;
 mod partial;
 mod plan;
 mod recheck;
+mod relation;
 mod rollout;
 mod slots;
 mod waves;
 
 pub use apply::Change;
+pub(crate) use memory::about;
 
 use crate::NeedsLists;
 use apply::keeps;
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, PodRelation, Position,
-    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
+    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Position, RestOfCluster,
+    RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -34,9 +37,11 @@ use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::Evaluations;
 use facts::{NOWHERE, Slot};
 use jiff::Timestamp;
+use memory::nodes_with_entries;
 use objects::Objects;
 use partial::partial_snapshot;
 use recheck::Recheck;
+use relation::PodRelation;
 use rollout::KeptRollout;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -263,7 +268,7 @@ impl Kept {
 
     /// The slots of the nodes that the memory has an entry of, or of a pod of theirs; some more than once.
     pub(crate) fn remembered_slots<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
-        let nodes = memory.nodes_with_entries().chain(self.recheck.nodes_of_deletes());
+        let nodes = nodes_with_entries(memory).chain(self.recheck.nodes_of_deletes());
         nodes.filter_map(|node| self.node_slot(node.as_str()))
     }
 

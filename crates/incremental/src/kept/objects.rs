@@ -2,8 +2,9 @@
 
 use super::evaluation::NodeEvaluation;
 use super::facts::{Frame, KeptNode, KeptPod, NOWHERE, SharedByPods, Slot};
+use super::relation::PodRelation;
 use super::slots::Slots;
-use daemonset::internal::{ClaimVerdict, Placement, PodRelation};
+use daemonset::internal::{ClaimVerdict, Placement};
 use daemonset::model::NodeName;
 use daemonset::{NodeView, PodView};
 use slab::Slab;

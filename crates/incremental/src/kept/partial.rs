@@ -3,7 +3,7 @@
 use super::Kept;
 use super::facts::{KeptPod, Slot};
 use super::objects::Node;
-use daemonset::internal::{NodeIx, PartialSnapshot, Position};
+use daemonset::internal::{Hashes, NodeIx, Position, SnapshotFacts};
 use daemonset::{Memory, ObservedAt, RevisionView, Snapshot};
 use std::sync::Arc;
 
@@ -16,17 +16,26 @@ pub(super) fn partial_snapshot<'k>(
 ) -> Snapshot<'k> {
     let Kept { spec, objects, revisions, revision_facts, .. } = kept;
     let nodes: Vec<&Node> = slots.iter().filter_map(|slot| objects.node(*slot)).collect();
-    let views = nodes.iter().map(|node| (node.facts.view(), node.facts.placement));
-    let mut part = PartialSnapshot::new(Arc::clone(spec) as _, views);
     let daemon_set = &spec.daemon_set.metadata;
+    let (mut pods, mut pod_facts, mut hashes) = (Vec::new(), Vec::new(), Hashes::default());
     let mut add = |pod: &'k KeptPod, node| {
-        let view = objects.pod_view(pod, &daemon_set.namespace, daemon_set.uid.as_str());
-        part.add_pod(view, objects.relation(pod), node);
+        pods.push(objects.pod_view(pod, &daemon_set.namespace, daemon_set.uid.as_str()));
+        pod_facts.push(objects.relation(pod).facts(spec, node, &mut hashes));
     };
     for (position, node) in nodes.iter().enumerate() {
         objects.pods_of(node).for_each(|pod| add(pod, Some(NodeIx::new(position))));
     }
     objects.strays().for_each(|pod| add(pod, None));
-    let revisions = revisions.iter().map(RevisionView::from).collect();
-    part.snapshot(revisions, revision_facts.clone(), memory, at)
+    let (nodes, placements) = nodes.iter().map(|node| (node.facts.view(), node.facts.placement)).unzip();
+    let facts = SnapshotFacts {
+        spec: Arc::clone(spec) as _,
+        nodes,
+        placements,
+        pods,
+        pod_facts: pod_facts.into(),
+        hashes,
+        revisions: revisions.iter().map(RevisionView::from).collect(),
+        revision_facts: revision_facts.clone().into(),
+    };
+    Snapshot::of_facts(facts, memory, at)
 }
