@@ -95,7 +95,7 @@
     clippy::unwrap_used
 )]
 
-/// Setters of options, each named as its field: `Policy::default().burst(100)`.
+/// Setters of options, each named as its field: `Policy::default().burst(100)`. The type may be `impl Into` of the field's.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {

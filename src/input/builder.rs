@@ -236,7 +236,7 @@ impl<'a> SnapshotBuilder<'a> {
         problems.into_result()?;
         let index = Index::new(&nodes, node_names, &pods, &spec.criteria());
         let revision_facts = revisions.iter().map(|revision| spec.revision_facts(revision)).collect();
-        let placements = spec.template.rules().placements(&nodes);
+        let placements = spec.template.placements(&nodes);
         Ok(Snapshot {
             spec: Arc::new(spec),
             now: at.now,

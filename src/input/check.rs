@@ -189,26 +189,33 @@ pub(crate) fn nodes<'a>(nodes: &[NodeView<'a>], problems: &mut Problems) -> Look
 }
 
 pub(crate) fn pods(pods: &[PodView<'_>], problems: &mut Problems) {
-    let mut names = Unique::new("pods", "metadata.name", pods, |pod| (pod.namespace, pod.name));
-    let mut uids = Unique::new("pods", "metadata.uid", pods, |pod| pod.uid);
-    for (position, pod) in enumerate::<PodIx, _>(pods) {
-        if pod.namespace.is_empty() {
-            problems.add(Problem::required(format!("pods[{}].metadata.namespace", position.index())));
-        }
-        names.see(position, pod, pod.name, problems);
-        uids.see(position, pod, pod.uid, problems);
-    }
+    identities::<PodIx, _>("pods", pods, |pod| (pod.namespace, pod.name, pod.uid), problems);
 }
 
 pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems) {
-    let mut names = Unique::new("revisions", "metadata.name", revisions, |own| (own.namespace, own.name));
-    let mut uids = Unique::new("revisions", "metadata.uid", revisions, |own| own.uid);
-    for (position, revision) in enumerate::<RevisionIx, _>(revisions) {
-        if revision.namespace.is_empty() {
-            problems.add(Problem::required(format!("revisions[{}].metadata.namespace", position.index())));
+    identities::<RevisionIx, _>("revisions", revisions, |own| (own.namespace, own.name, own.uid), problems);
+}
+
+/// Each object of a list has a namespace, a name and a uid, and no other one has the same.
+fn identities<'l, I: Position, T: Neutral>(
+    list: &'static str,
+    objects: &'l [T],
+    identity: impl Fn(&'l T) -> (&'l str, &'l str, &'l str),
+    problems: &mut Problems,
+) {
+    let named = |object| {
+        let (namespace, name, _) = identity(object);
+        (namespace, name)
+    };
+    let mut names = Unique::new(list, "metadata.name", objects, named);
+    let mut uids = Unique::new(list, "metadata.uid", objects, |object| identity(object).2);
+    for (position, object) in enumerate::<I, _>(objects) {
+        let (namespace, name, uid) = identity(object);
+        if namespace.is_empty() {
+            problems.add(Problem::required(format!("{list}[{}].metadata.namespace", position.index())));
         }
-        names.see(position, revision, revision.name, problems);
-        uids.see(position, revision, revision.uid, problems);
+        names.see(position, object, name, problems);
+        uids.see(position, object, uid, problems);
     }
 }
 
@@ -217,12 +224,9 @@ pub(crate) fn revisions(revisions: &[RevisionView<'_>], problems: &mut Problems)
 /// name, so that the problem reads the same whatever the order of the list.
 pub(crate) fn readable_data(spec: &Spec<'_>, revisions: &[RevisionView<'_>], problems: &mut Problems) {
     for revision in revisions.iter().filter(|revision| !spec.can_read(revision)) {
+        let path = format!("revisions[{}].data", revision.name);
         let must = "must be JSON that can be read: nothing is done until this revision is deleted";
-        problems.add(Problem::invalid(
-            format!("revisions[{}].data", revision.name),
-            format_args!("null"),
-            must,
-        ));
+        problems.add(Problem::invalid(path, format_args!("null"), must));
     }
 }
 

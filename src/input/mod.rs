@@ -19,7 +19,6 @@ pub(crate) mod spec;
 pub(crate) mod strategy;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod template;
-pub(crate) mod template_recovery;
 
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
 pub(crate) use policy::{

@@ -4,7 +4,7 @@
 
 use crate::input::DaemonTolerations;
 use crate::input::lookup::Recent;
-use crate::input::template::{Fact, RequiredAffinity, Template, TemplateSpec};
+use crate::input::template::{Fact, RequiredAffinity, Template};
 use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::{KeyLengths, Toleration};
@@ -42,6 +42,15 @@ pub enum Mismatch {
     NoExecuteTaint(Taints),
 }
 
+/// A placement, as far as the facts about the node are known.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided {
+    /// Where unknown facts decide: the placement if they do not exclude the node.
+    pub placement: Placement,
+    /// Whether unknown facts can still exclude the node.
+    pub is_open: bool,
+}
+
 /// A pod template with the parts that decide where its pods run.
 #[derive(Debug, Clone)]
 pub struct CompiledTemplate {
@@ -61,57 +70,6 @@ impl CompiledTemplate {
         CompiledTemplate { parsed, affinity, tolerations }
     }
 
-    pub fn rules(&self) -> PlacementRules<'_> {
-        PlacementRules {
-            template: &self.parsed.spec,
-            affinity: self.affinity.as_ref(),
-            tolerations: &self.tolerations,
-        }
-    }
-}
-
-/// The parts of the template that placement depends on.
-pub struct PlacementRules<'t> {
-    pub(crate) template: &'t TemplateSpec,
-    pub(crate) affinity: Option<&'t RequiredAffinity>,
-    /// The template's tolerations and those of every daemon pod.
-    pub(crate) tolerations: &'t [Toleration],
-}
-
-/// Everything about a node of the snapshot is known.
-#[doc(hidden)]
-impl NodeFacts for NodeView<'_> {
-    #[inline]
-    fn name(&self) -> Known<'_> {
-        Known::Value(self.name)
-    }
-
-    #[inline]
-    fn label(&self, key: &str) -> Known<'_> {
-        self.labels.get(key).map_or(Known::Absent, Known::Value)
-    }
-
-    #[inline]
-    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
-        self.taints.iter()
-    }
-
-    #[inline]
-    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
-        std::iter::empty()
-    }
-}
-
-/// A placement, as far as the facts about the node are known.
-#[derive(Debug, Clone, Copy)]
-pub struct Decided {
-    /// Where unknown facts decide: the placement if they do not exclude the node.
-    pub placement: Placement,
-    /// Whether unknown facts can still exclude the node.
-    pub is_open: bool,
-}
-
-impl PlacementRules<'_> {
     /// The placements of nodes of which everything is known.
     pub(crate) fn placements(&self, nodes: &[NodeView<'_>]) -> Vec<Placement> {
         let mut labels = NodeLabels::new(self);
@@ -124,9 +82,9 @@ impl PlacementRules<'_> {
     }
 
     /// Whether both decide alike about every node.
-    pub fn is_same(&self, other: &PlacementRules<'_>) -> bool {
-        self.template.node_name == other.template.node_name
-            && self.template.node_selector == other.template.node_selector
+    pub fn places_as(&self, other: &CompiledTemplate) -> bool {
+        self.parsed.spec.node_name == other.parsed.spec.node_name
+            && self.parsed.spec.node_selector == other.parsed.spec.node_selector
             && self.affinity == other.affinity
             && self.tolerations == other.tolerations
     }
@@ -178,31 +136,31 @@ impl PlacementRules<'_> {
 
     #[inline]
     fn has_node_name(&self, node: &impl NodeFacts) -> Truth {
-        let name = &self.template.node_name;
+        let name = &self.parsed.spec.node_name;
         if name.is_empty() { Truth::Yes } else { node.name().is(name) }
     }
 
     #[inline]
     fn matches_selector(&self, node: &impl NodeFacts) -> Truth {
-        Truth::all(self.template.node_selector.iter().map(|(key, value)| node.label(key).is(value)))
+        Truth::all(self.parsed.spec.node_selector.iter().map(|(key, value)| node.label(key).is(value)))
     }
 
     #[inline]
     fn matches_affinity(&self, node: &impl NodeFacts) -> Truth {
-        self.affinity.map_or(Truth::Yes, |affinity| affinity.matches(node))
+        self.affinity.as_ref().map_or(Truth::Yes, |affinity| affinity.matches(node))
     }
 
     #[inline]
     fn first_untolerated(&self, node: &impl NodeFacts, effect: &str) -> Option<Taints> {
         let untolerated =
-            |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, self.tolerations);
+            |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, &self.tolerations);
         let first = node.taints().position(untolerated)?;
         Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
     }
 
     /// Whether a taint keeps new pods of the template from a node.
     pub fn keeps_out(&self, taint: TaintView<'_>) -> bool {
-        matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, self.tolerations)
+        matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, &self.tolerations)
     }
 
     /// The unknown names and labels that decide about a node which nothing known excludes; not sorted.
@@ -211,11 +169,35 @@ impl PlacementRules<'_> {
         if self.has_node_name(node) == Truth::Maybe {
             facts.push(Fact::Name);
         }
-        let selector = self.template.node_selector.iter();
+        let selector = self.parsed.spec.node_selector.iter();
         let open = selector.filter(|(key, value)| node.label(key).is(value) == Truth::Maybe);
         facts.extend(open.map(|(key, _)| Fact::Label(key)));
-        facts.extend(self.affinity.into_iter().flat_map(|affinity| affinity.depends_on(node)));
+        facts.extend(self.affinity.iter().flat_map(|affinity| affinity.depends_on(node)));
         facts
+    }
+}
+
+/// Everything about a node of the snapshot is known.
+#[doc(hidden)]
+impl NodeFacts for NodeView<'_> {
+    #[inline]
+    fn name(&self) -> Known<'_> {
+        Known::Value(self.name)
+    }
+
+    #[inline]
+    fn label(&self, key: &str) -> Known<'_> {
+        self.labels.get(key).map_or(Known::Absent, Known::Value)
+    }
+
+    #[inline]
+    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        self.taints.iter()
+    }
+
+    #[inline]
+    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
+        std::iter::empty()
     }
 }
 
@@ -225,7 +207,7 @@ impl PlacementRules<'_> {
 /// their keys, so that two nodes are alike for the rules if they have the same labels among those whose keys are as long as
 /// the keys of the rules.
 struct NodeLabels<'r, 'n> {
-    rules: &'r PlacementRules<'r>,
+    template: &'r CompiledTemplate,
     /// `None` where the rules read the names of nodes, which are all different.
     lengths: Option<KeyLengths>,
     recent: Recent<LabelsThatMatter<'n>, Result<bool, Mismatch>>,
@@ -237,25 +219,26 @@ struct NodeLabels<'r, 'n> {
 type LabelsThatMatter<'n> = Vec<(u32, &'n [u8])>;
 
 impl<'r, 'n> NodeLabels<'r, 'n> {
-    fn new(rules: &'r PlacementRules<'r>) -> Self {
+    fn new(template: &'r CompiledTemplate) -> Self {
+        let CompiledTemplate { parsed, affinity, .. } = template;
         let by_name =
-            !rules.template.node_name.is_empty() || rules.affinity.is_some_and(RequiredAffinity::reads_name);
-        let of_selector = rules.template.node_selector.iter().map(|(key, _)| key);
-        let of_affinity = rules.affinity.into_iter().flat_map(RequiredAffinity::label_keys);
+            !parsed.spec.node_name.is_empty() || affinity.as_ref().is_some_and(RequiredAffinity::reads_name);
+        let of_selector = parsed.spec.node_selector.iter().map(|(key, _)| key);
+        let of_affinity = affinity.iter().flat_map(RequiredAffinity::label_keys);
         let lengths = (!by_name).then(|| of_selector.chain(of_affinity).collect());
-        NodeLabels { rules, lengths, recent: Recent::new(), labels: Vec::new() }
+        NodeLabels { template, lengths, recent: Recent::new(), labels: Vec::new() }
     }
 
     fn mismatch(&mut self, node: &NodeView<'n>) -> Result<bool, Mismatch> {
         let (Some(lengths), LabelsView::Packed(labels)) = (self.lengths, node.labels) else {
-            return self.rules.mismatch(node);
+            return self.template.mismatch(node);
         };
         self.labels.clear();
         self.labels.extend(labels.with_key_lengths(lengths));
         if let Some(known) = self.recent.get(&self.labels) {
             return known;
         }
-        let mismatch = self.rules.mismatch(node);
+        let mismatch = self.template.mismatch(node);
         self.recent.add(self.labels.clone(), mismatch);
         mismatch
     }

@@ -113,6 +113,7 @@ crate::setters! {
         classification: ClassificationPolicy,
         unready: UnreadyPolicy,
         pod_names: PodNames,
+        unique_label_key: impl Into<String>,
         burst: u32,
         in_flight_expiry_seconds: u32,
         taken_expiry_seconds: u32,
@@ -121,37 +122,13 @@ crate::setters! {
         conditions: bool,
         daemon_tolerations: DaemonTolerations,
         binding: Binding,
+        rollout: impl Into<Option<RolloutPolicy>>,
+        drive: impl Into<Option<UpdateStrategy>>,
+        mark_prefix: impl Into<String>,
     }
 }
 
 impl Policy {
-    /// Sets [`unique_label_key`](field@Policy::unique_label_key).
-    pub fn unique_label_key(mut self, key: impl Into<String>) -> Self {
-        self.unique_label_key = key.into();
-        self
-    }
-
-    /// Sets [`rollout`](field@Policy::rollout).
-    #[must_use]
-    pub fn rollout(mut self, rollout: impl Into<Option<RolloutPolicy>>) -> Self {
-        self.rollout = rollout.into();
-        self
-    }
-
-    /// Sets [`drive`](field@Policy::drive).
-    #[must_use]
-    pub fn drive(mut self, strategy: impl Into<Option<UpdateStrategy>>) -> Self {
-        self.drive = strategy.into();
-        self
-    }
-
-    /// Sets [`mark_prefix`](field@Policy::mark_prefix).
-    #[must_use]
-    pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.mark_prefix = prefix.into();
-        self
-    }
-
     pub(crate) fn is_default(&self) -> bool {
         is_default(self)
     }

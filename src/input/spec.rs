@@ -4,7 +4,7 @@ use crate::input::index::{Criteria, RevisionFacts};
 use crate::input::placement::CompiledTemplate;
 use crate::input::policy::Policy;
 use crate::input::strategy::Strategy;
-use crate::input::{check, strategy, template_recovery};
+use crate::input::{check, strategy};
 use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::{Selector, revision};
 use crate::model::DaemonSet;
@@ -40,13 +40,16 @@ impl<'a> Spec<'a> {
         daemon_set: &'a DaemonSet,
         policy: Policy,
         ingredients: Value,
-        revisions: &[RevisionView<'a>],
+        #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] revisions: &[RevisionView<'a>],
         problems: &mut Problems,
     ) -> Self {
         check::metadata(daemon_set, problems);
         let selector = check::selector(daemon_set, problems);
+        #[cfg(feature = "k8s-openapi")]
         let recovered_template =
-            template_recovery::recovered_template(daemon_set, &selector, revisions, &ingredients);
+            crate::k8s_openapi::recovered_template(daemon_set, &selector, revisions, &ingredients);
+        #[cfg(not(feature = "k8s-openapi"))]
+        let recovered_template: Option<Cow<'a, Value>> = None;
         let raw_template = recovered_template.as_deref().unwrap_or(&daemon_set.spec.template);
         let template = check::template(raw_template, &selector, problems);
         let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);

@@ -176,11 +176,8 @@ impl Term {
         for (i, requirement) in term.match_fields.iter().enumerate() {
             let path = format!("{AFFINITY_PATH}[{index}].matchFields[{i}]");
             if !requirement.key.is_empty() && requirement.key != "metadata.name" {
-                problems.add(Problem::invalid(
-                    format!("{path}.key"),
-                    &requirement.key,
-                    "must be metadata.name",
-                ));
+                let key = format!("{path}.key");
+                problems.add(Problem::invalid(key, &requirement.key, "must be metadata.name"));
             }
             fields.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
         }

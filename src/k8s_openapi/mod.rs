@@ -10,7 +10,7 @@ mod status;
 mod template;
 mod views;
 
-pub(crate) use template::{recovered, stored};
+pub(crate) use template::recovered_template;
 
 use crate::objects::pod_manifest::PodManifest;
 use k8s_openapi::api::apps::v1::ControllerRevision;

@@ -4,8 +4,9 @@
 //! that. So each stored template makes the same lossy round trip, into the types and back to JSON, and is compared then.
 //! A match has the lost fields, and is used in place of the typed template.
 
-use crate::kubernetes::canonical_json;
-use crate::kubernetes::revision::{has_template, rank};
+use crate::kubernetes::hash::content_hash;
+use crate::kubernetes::revision::{can_be_current, claim, has_template, name, rank};
+use crate::kubernetes::{Selector, canonical_json};
 use crate::model::{DaemonSet, TemplateFidelity};
 use crate::objects::view::RevisionView;
 use k8s_openapi::api::apps::v1 as apps;
@@ -57,9 +58,42 @@ impl DaemonSet {
     }
 }
 
+/// In place of a DaemonSet's template that has lost fields: the template of the revision that equals it after the
+/// same lossy round trip; of several the one that history would keep, a released one last `[restored-template]`. So no
+/// revision is created and no pod becomes outdated because a field was lost, and new pods have the field again.
+pub(crate) fn recovered_template<'a>(
+    ds: &'a DaemonSet,
+    selector: &Selector<'_>,
+    revisions: &[RevisionView<'a>],
+    ingredients: &Value,
+) -> Option<Cow<'a, Value>> {
+    match ds.template_fidelity {
+        TemplateFidelity::Exact => return None,
+        TemplateFidelity::Typed => {}
+    }
+    let template = &ds.spec.template;
+    let ours = |revision: &&RevisionView<'a>| claim(ds, selector, revision).is_ours();
+    let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, ingredients, revision);
+    recovered(template, revisions.iter().filter(ours))
+        .or_else(|| recovered(template, revisions.iter().filter(released)))
+}
+
+/// Whether a revision has the name for its own content, and would be the current one for its own template. The
+/// DaemonSet's template can't give that name, since it has lost fields.
+fn is_named_by_content(ds: &DaemonSet, ingredients: &Value, revision: &RevisionView<'_>) -> bool {
+    let named = |template: &Value| {
+        let collisions = ds.status.collision_count.unwrap_or(0);
+        revision.name == name(ds, &content_hash(template, ingredients, collisions))
+    };
+    revision.namespace == ds.metadata.namespace
+        && stored(revision.data).is_some_and(|template| {
+            can_be_current(ds, (&template, ingredients), revision) && named(&template)
+        })
+}
+
 /// The template of the first-ranked revision that equals `template` after the lossy round trip; `template` itself if that
 /// revision equals it without one.
-pub(crate) fn recovered<'r, 'a: 'r>(
+fn recovered<'r, 'a: 'r>(
     template: &'a Value,
     revisions: impl Iterator<Item = &'r RevisionView<'a>>,
 ) -> Option<Cow<'a, Value>> {
@@ -89,7 +123,7 @@ fn lossy_round_trip(template: &Value) -> Option<Value> {
 }
 
 /// The template in stored data.
-pub(crate) fn stored(data: &Value) -> Option<Value> {
+fn stored(data: &Value) -> Option<Value> {
     let mut template = data.pointer("/spec/template")?.as_object()?.clone();
     template.remove("$patch");
     Some(Value::Object(template))

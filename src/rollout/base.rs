@@ -65,14 +65,14 @@ impl KnownBase {
                 Some(known) => Arc::clone(&known.template),
                 None => read_template(snapshot, &view)?,
             };
-            let is_placed_as_current = template.rules().is_same(&snapshot.spec.template.rules());
+            let is_placed_as_current = template.places_as(&snapshot.spec.template);
             Some(KnownBase { uid: view.uid.into(), template, is_placed_as_current })
         })
     }
 
     /// Whether a node should run its pod, from the placement by the current template.
     pub fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
-        if self.is_placed_as_current { current } else { self.template.rules().decide(node).placement }
+        if self.is_placed_as_current { current } else { self.template.decide(node).placement }
     }
 }
 

@@ -36,7 +36,7 @@ const FLOORS: &[(&str, &[&str])] = &[
 /// The arrows that go up, each with its reason.
 const UP: &[(&str, &str)] = &[
     // The fields that the types of k8s-openapi lose are found again in the revisions.
-    ("input::template_recovery", "k8s_openapi::template"),
+    ("input::spec", "k8s_openapi::template"),
 ];
 
 /// The sources of the modules of the core, without comments and tests.

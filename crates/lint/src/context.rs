@@ -36,10 +36,10 @@ impl<'a> Context<'a> {
         plan: &'a Plan,
     ) -> Self {
         let views: BTreeMap<&str, _> = preflight.nodes.iter().map(|view| (view.name(), view)).collect();
-        let rules = snapshot.spec().template.rules();
+        let template = &snapshot.spec().template;
         let node = |verdict: &'a NodeVerdict| {
             let view = *views.get(verdict.node.as_str())?;
-            Some(Node { view, placement: rules.decide(view).placement, verdict })
+            Some(Node { view, placement: template.decide(view).placement, verdict })
         };
         let nodes = plan.report.nodes.iter().filter_map(node).collect();
         let budget = plan.report.budget.unwrap_or_default();

@@ -25,7 +25,7 @@ pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) ->
     let mut lost: BTreeMap<Loss, Vec<NodeName>> = BTreeMap::new();
     let mut targets = 0;
     for node in &context.nodes {
-        let before = stored.spec().template.rules().decide(node.view).placement;
+        let before = stored.spec().template.decide(node.view).placement;
         targets += usize::from(before == Placement::Run);
         if let Some(loss) = loss(context, stored, node).filter(|_| had_pod(context, node, before)) {
             lost.entry(loss).or_default().push(node.name());

@@ -39,7 +39,7 @@ impl Daemon {
 
     /// The placement of a node, as the planner decides it.
     pub(crate) fn decide(&self, node: &impl NodeFacts) -> Decided {
-        self.template.rules().decide(node)
+        self.template.decide(node)
     }
 
     /// Whether a new pod would run on the node.
@@ -60,20 +60,19 @@ impl Daemon {
     }
 
     fn depends_on(&self, node: &NodeShape) -> Vec<UnknownFact> {
-        let rules = self.template.rules();
-        let mut facts = rules.depends_on(node);
+        let mut facts = self.template.depends_on(node);
         facts.sort_unstable();
         facts.dedup();
         let mut facts: Vec<UnknownFact> = facts.into_iter().map(UnknownFact::from).collect();
-        let taints = node.possible_taints.iter().filter(|taint| rules.keeps_out(TaintView::from(*taint)));
+        let taints =
+            node.possible_taints.iter().filter(|taint| self.template.keeps_out(TaintView::from(*taint)));
         facts.extend(taints.map(|taint| UnknownFact::Taint { taint: taint.clone() }));
         facts
     }
 
     /// The startup taints that a pod waits for.
     pub(super) fn waits_for(&self, node: &NodeShape) -> Vec<Taint> {
-        let rules = self.template.rules();
-        let waits = |taint: &&Taint| rules.keeps_out(TaintView::from(*taint));
+        let waits = |taint: &&Taint| self.template.keeps_out(TaintView::from(*taint));
         node.startup_taints.iter().filter(waits).cloned().collect()
     }
 }

@@ -235,7 +235,7 @@ fn compiled_template(spec: &DaemonSetSpec) -> Option<CompiledTemplate> {
 }
 
 fn is_target(template: &CompiledTemplate, state: &NodeState) -> bool {
-    template.rules().decide(&NodeView::from(&node(state))).placement == Placement::Run
+    template.decide(&NodeView::from(&node(state))).placement == Placement::Run
 }
 
 fn node(state: &NodeState) -> Node {

@@ -67,16 +67,11 @@ impl CompiledRequirement {
                 }
             },
             other => {
-                let known = if nodes {
-                    "In, NotIn, Exists, DoesNotExist, Gt or Lt"
-                } else {
-                    "In, NotIn, Exists or DoesNotExist"
+                let must = match vocabulary {
+                    Vocabulary::NodeSelector => "must be In, NotIn, Exists, DoesNotExist, Gt or Lt",
+                    Vocabulary::LabelSelector => "must be In, NotIn, Exists or DoesNotExist",
                 };
-                problems.add(Problem::invalid(
-                    format!("{path}.operator"),
-                    other,
-                    &format!("must be {known}"),
-                ));
+                problems.add(Problem::invalid(format!("{path}.operator"), other, must));
                 return None;
             }
         };

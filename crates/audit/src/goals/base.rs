@@ -41,7 +41,7 @@ impl<'s> Base<'s> {
 
     /// Whether a node should run its pod.
     pub(super) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        self.template.rules().decide(node).placement
+        self.template.decide(node).placement
     }
 }
 

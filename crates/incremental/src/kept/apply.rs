@@ -88,7 +88,7 @@ impl Kept {
     }
 
     fn change_node(&mut self, node: &NodeView<'_>) {
-        let placement = self.spec.template.rules().decide(node).placement;
+        let placement = self.spec.template.decide(node).placement;
         self.objects.put_node(node, placement);
         self.change_rollout_node(node, placement);
         self.recheck.known(node.name);
@@ -283,6 +283,5 @@ fn reads_objects_alike(one: &Spec<'_>, other: &Spec<'_>) -> bool {
         // A list refuses another owner than the driver's kind.
         (owner, name, namespace, uid, &spec.selector, &daemon_set.template_fidelity)
     }
-    claims(&one.daemon_set) == claims(&other.daemon_set)
-        && one.template.rules().is_same(&other.template.rules())
+    claims(&one.daemon_set) == claims(&other.daemon_set) && one.template.places_as(&other.template)
 }
