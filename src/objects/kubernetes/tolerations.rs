@@ -32,7 +32,7 @@ pub fn tolerated<'t>(taint: impl Into<TaintView<'t>>, tolerations: &[Toleration]
 
 /// Whether one of a pod's own tolerations covers the taint.
 pub fn tolerated_by_pod(taint: TaintView<'_>, own: TolerationsView<'_>) -> bool {
-    own.any(|toleration| tolerates(toleration, taint))
+    own.iter().any(|toleration| tolerates(toleration, taint))
 }
 
 /// v1.36 `core/v1 Toleration.ToleratesTaint`; an empty key matches every key, an empty effect every effect.

@@ -92,12 +92,8 @@ impl DaemonSet {
 
     /// Names this object exactly. Not public, since it would shadow kube's `Resource::object_ref`.
     pub(crate) fn object_ref(&self) -> ObjectRef {
-        ObjectRef {
-            namespace: self.metadata.namespace.clone(),
-            name: self.metadata.name.clone(),
-            uid: self.metadata.uid.clone(),
-            resource_version: self.metadata.resource_version.clone(),
-        }
+        let DaemonSetMeta { namespace, name, uid, resource_version, .. } = &self.metadata;
+        ObjectRef::new(namespace, name, uid.clone(), resource_version)
     }
 }
 

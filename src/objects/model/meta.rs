@@ -59,3 +59,14 @@ pub struct ObjectRef {
     #[serde(skip_serializing_if = "is_default")]
     pub resource_version: String,
 }
+
+impl ObjectRef {
+    pub(crate) fn new(namespace: &str, name: &str, uid: impl Into<Uid>, resource_version: &str) -> Self {
+        ObjectRef {
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            uid: uid.into(),
+            resource_version: resource_version.to_owned(),
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Names and uids, each with its own type.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ macro_rules! name {
         $(#[$doc])*
         ///
         /// Clones share the text.
-        #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(from = "String")]
         pub struct $type(Arc<str>);
 
         impl $type {
@@ -35,12 +36,6 @@ macro_rules! name {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer).map(Self::from)
             }
         }
 

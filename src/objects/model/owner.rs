@@ -1,8 +1,7 @@
 //! The kind of the object that owns the pods: a DaemonSet, or a custom kind that works like one.
 
-use crate::model::null_is_default;
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use crate::model::{is_default, null_is_default};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 const API_VERSION: &str = "apps/v1";
@@ -28,8 +27,8 @@ const KIND: &str = "DaemonSet";
 /// assert_eq!(Owner::default().qualified_kind(), "DaemonSet.apps");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(from = "OwnerForm")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "OwnerForm", into = "OwnerForm")]
 #[non_exhaustive]
 pub struct Owner {
     /// API group and version, such as `apps/v1`.
@@ -129,15 +128,15 @@ fn plural_of(kind: &str) -> String {
     }
 }
 
-/// The members of an object's JSON; only this crate writes `plural`.
-#[derive(Default, Deserialize)]
+/// The members of an object's JSON; only this crate writes `plural`, where it is not the guess.
+#[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, rename = "Owner")]
 pub(crate) struct OwnerForm {
     #[serde(deserialize_with = "null_is_default")]
     pub(crate) api_version: String,
     #[serde(deserialize_with = "null_is_default")]
     pub(crate) kind: String,
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub(crate) plural: String,
 }
 
@@ -148,16 +147,9 @@ impl From<OwnerForm> for Owner {
     }
 }
 
-impl Serialize for Owner {
-    /// The plural is left out where it is the guess.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let guessed = self.plural == plural_of(&self.kind);
-        let mut form = serializer.serialize_struct("Owner", if guessed { 2 } else { 3 })?;
-        form.serialize_field("apiVersion", &self.api_version)?;
-        form.serialize_field("kind", &self.kind)?;
-        if !guessed {
-            form.serialize_field("plural", &self.plural)?;
-        }
-        form.end()
+impl From<Owner> for OwnerForm {
+    fn from(Owner { api_version, kind, plural }: Owner) -> Self {
+        let guessed = plural == plural_of(&kind);
+        OwnerForm { api_version, kind, plural: if guessed { String::new() } else { plural } }
     }
 }

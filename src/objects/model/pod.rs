@@ -258,10 +258,7 @@ fn required_node_affinity(node: &str) -> Value {
 
 /// Leaves out tolerations that no decision reads: those of NoExecute, and those for a condition of the node.
 fn scheduling_tolerations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Toleration>, D::Error> {
-    let mut tolerations: Vec<Toleration> = null_is_default(deserializer)?;
-    tolerations.retain(|t| is_of_scheduling(&t.key, &t.effect));
-    tolerations.shrink_to_fit();
-    Ok(tolerations)
+    notable(deserializer, |own: &Toleration| is_of_scheduling(&own.key, &own.effect))
 }
 
 /// Whether a pod's toleration of this key and effect can matter for a NoSchedule taint that an administrator set: its
@@ -271,10 +268,7 @@ pub(crate) fn is_of_scheduling(key: &str, effect: &str) -> bool {
 }
 
 fn ready_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PodCondition>, D::Error> {
-    let mut conditions: Vec<PodCondition> = null_is_default(deserializer)?;
-    conditions.retain(|c| c.kind == "Ready");
-    conditions.shrink_to_fit();
-    Ok(conditions)
+    notable(deserializer, |condition: &PodCondition| condition.kind == "Ready")
 }
 
 /// The path of the reason below a container's `state`.
@@ -312,19 +306,23 @@ fn spec<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PodSpec, D::Error>
 
 /// Leaves out containers that neither have restarted nor wait, so that a healthy pod has no list.
 fn notable_containers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error> {
-    let mut containers: Vec<ContainerStatus> = null_is_default(deserializer)?;
-    containers.retain(|container| !is_default(container));
-    containers.shrink_to_fit();
-    Ok(containers)
+    notable(deserializer, |container| !is_default(container))
+}
+
+/// The elements that a decision may read; the room of the others is given back.
+fn notable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+    is_notable: impl Fn(&T) -> bool,
+) -> Result<Vec<T>, D::Error> {
+    let mut list: Vec<T> = null_is_default(deserializer)?;
+    list.retain(is_notable);
+    list.shrink_to_fit();
+    Ok(list)
 }
 
 impl From<&PodMeta> for ObjectRef {
     fn from(metadata: &PodMeta) -> Self {
-        ObjectRef {
-            namespace: metadata.namespace.clone(),
-            name: metadata.name.clone(),
-            uid: metadata.uid.clone(),
-            resource_version: metadata.resource_version.clone(),
-        }
+        let PodMeta { namespace, name, uid, resource_version, .. } = metadata;
+        ObjectRef::new(namespace, name, uid.clone(), resource_version)
     }
 }

@@ -1,9 +1,9 @@
 //! Times in the API server's form.
 
+use crate::model::null::TextOrNull;
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use std::fmt;
+use serde::Deserializer;
 
 /// The last year of RFC 3339.
 const LAST_YEAR: i16 = 9999;
@@ -14,32 +14,9 @@ const LAST_YEAR: i16 = 9999;
 /// before the year 0 as its first: a user who may write a pod's status may write them, and one such pod must not make a list of
 /// all pods unreadable. An API server that gets `9999-12-31T23:59:59-23:59` sends `10000-01-01T23:58:59Z`.
 pub(crate) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-    Ok(Option::<Time>::deserialize(deserializer)?.map(|Time(time)| time))
-}
-
-struct Time(Timestamp);
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(TimeVisitor)
-    }
-}
-
-struct TimeVisitor;
-
-impl Visitor<'_> for TimeVisitor {
-    type Value = Time;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time such as 2026-01-01T00:00:00Z")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Time, E> {
-        text.parse()
-            .or_else(|error| last(text).or_else(|| of_another_era(text)).ok_or(error))
-            .map(Time)
-            .map_err(E::custom)
-    }
+    let read =
+        |text: &str| text.parse().or_else(|error| last(text).or_else(|| of_another_era(text)).ok_or(error));
+    deserializer.deserialize_option(TextOrNull { expected: "a time such as 2026-01-01T00:00:00Z", read })
 }
 
 /// The last instant, if the text is a time of the last year that is too late for [`Timestamp`].

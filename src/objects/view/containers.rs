@@ -18,23 +18,6 @@ pub enum ContainersView<'a> {
 }
 
 impl<'a> ContainersView<'a> {
-    /// Whether a container or an init container waits for a reason of this kind.
-    pub fn any_waits(self, is_of_kind: impl Fn(&str) -> bool) -> bool {
-        match self {
-            ContainersView::Model(status) => {
-                let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
-                containers.map(|container| container.waiting_reason.as_str()).any(is_of_kind)
-            }
-            #[cfg(feature = "k8s-openapi")]
-            ContainersView::Typed(status) => {
-                let init = status.and_then(|status| status.init_container_statuses.as_ref());
-                let regular = status.and_then(|status| status.container_statuses.as_ref());
-                let containers = init.into_iter().chain(regular).flatten();
-                containers.map(waiting_reason).any(is_of_kind)
-            }
-        }
-    }
-
     /// `status.reason` of the pod.
     pub fn pod_reason(self) -> &'a str {
         match self {
@@ -46,54 +29,55 @@ impl<'a> ContainersView<'a> {
         }
     }
 
+    /// Whether a container or an init container waits for a reason of this kind.
+    pub fn any_waits(self, is_of_kind: impl Fn(&str) -> bool) -> bool {
+        self.each().any(|(_, reason)| is_of_kind(reason))
+    }
+
     /// The most restarts of a container or an init container.
     pub fn most_restarts(self) -> u32 {
-        let most = match self {
-            ContainersView::Model(status) => {
-                let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
-                containers.map(|container| container.restart_count).max()
-            }
-            #[cfg(feature = "k8s-openapi")]
-            ContainersView::Typed(status) => {
-                let init = status.and_then(|status| status.init_container_statuses.as_ref());
-                let regular = status.and_then(|status| status.container_statuses.as_ref());
-                init.into_iter().chain(regular).flatten().map(|container| container.restart_count).max()
-            }
-        };
+        let most = self.each().map(|(restarts, _)| restarts).max();
         u32::try_from(most.unwrap_or(0)).unwrap_or(0)
     }
 
     /// The first reason of this kind for which an init container or a container waits.
     pub(crate) fn first_waiting(self, is_of_kind: impl Fn(&str) -> bool) -> Option<&'a str> {
-        let of_kind = |reason: &&'a str| is_of_kind(reason);
-        match self {
-            ContainersView::Model(status) => {
-                let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
-                containers.map(|container| container.waiting_reason.as_str()).find(of_kind)
-            }
+        self.each().map(|(_, reason)| reason).find(|reason| is_of_kind(reason))
+    }
+
+    /// The restarts of each init container and container, and the reason for which it waits.
+    fn each(self) -> impl Iterator<Item = (i32, &'a str)> {
+        let status = match self {
+            ContainersView::Model(status) => Some(status),
             #[cfg(feature = "k8s-openapi")]
-            ContainersView::Typed(status) => {
-                let init = status.and_then(|status| status.init_container_statuses.as_ref());
-                let regular = status.and_then(|status| status.container_statuses.as_ref());
-                init.into_iter().chain(regular).flatten().map(waiting_reason).find(of_kind)
-            }
-        }
+            ContainersView::Typed(_) => None,
+        };
+        let model = status.into_iter().flat_map(|status| {
+            let containers = status.init_container_statuses.iter().chain(&status.container_statuses);
+            containers.map(|container| (container.restart_count, container.waiting_reason.as_str()))
+        });
+        #[cfg(feature = "k8s-openapi")]
+        let model = model.chain(self.typed().map(|own| (own.restart_count, waiting_reason(own))));
+        model
+    }
+
+    /// The containers of k8s-openapi's types.
+    #[cfg(feature = "k8s-openapi")]
+    fn typed(self) -> impl Iterator<Item = &'a core::ContainerStatus> {
+        let status = match self {
+            ContainersView::Model(_) => None,
+            ContainersView::Typed(status) => status,
+        };
+        let lists =
+            status.into_iter().flat_map(|own| [&own.init_container_statuses, &own.container_statuses]);
+        lists.flatten().flatten()
     }
 
     /// A status with the reason and the containers alone, as the model keeps them; `None` for an empty one.
     pub fn to_status(self) -> Option<PodStatus> {
         let (regular, init) = match self {
-            // Most pods.
-            ContainersView::Model(PodStatus {
-                reason, container_statuses, init_container_statuses, ..
-            }) if reason.is_empty()
-                && container_statuses.is_empty()
-                && init_container_statuses.is_empty() =>
-            {
-                return None;
-            }
-            ContainersView::Model(PodStatus { container_statuses, init_container_statuses, .. }) => {
-                (container_statuses.clone(), init_container_statuses.clone())
+            ContainersView::Model(status) => {
+                (status.container_statuses.clone(), status.init_container_statuses.clone())
             }
             #[cfg(feature = "k8s-openapi")]
             ContainersView::Typed(status) => {

@@ -66,26 +66,22 @@ impl LifecycleView {
     }
 }
 
+/// The states that a condition of the node shows, by its type.
+const OF_CONDITIONS: [(&str, Lifecycle); 4] = [
+    ("GracefulNodeShutdownInProgress", Lifecycle::GracefulNodeShutdownInProgress),
+    ("DrainInProgress", Lifecycle::DrainInProgress),
+    ("Drained", Lifecycle::Drained),
+    ("MaintenanceInProgress", Lifecycle::MaintenanceInProgress),
+];
+
 impl Lifecycle {
     /// The type of the node's condition; `None` for a state that a taint shows.
     pub(crate) fn condition(self) -> Option<&'static str> {
-        match self {
-            Lifecycle::GracefulNodeShutdownInProgress => Some("GracefulNodeShutdownInProgress"),
-            Lifecycle::DrainInProgress => Some("DrainInProgress"),
-            Lifecycle::Drained => Some("Drained"),
-            Lifecycle::MaintenanceInProgress => Some("MaintenanceInProgress"),
-            Lifecycle::Disrupted | Lifecycle::ToBeDeleted => None,
-        }
+        OF_CONDITIONS.iter().find(|(_, state)| *state == self).map(|(kind, _)| *kind)
     }
 
     fn of_condition(kind: &str) -> Option<Self> {
-        match kind {
-            "GracefulNodeShutdownInProgress" => Some(Lifecycle::GracefulNodeShutdownInProgress),
-            "DrainInProgress" => Some(Lifecycle::DrainInProgress),
-            "Drained" => Some(Lifecycle::Drained),
-            "MaintenanceInProgress" => Some(Lifecycle::MaintenanceInProgress),
-            _ => None,
-        }
+        OF_CONDITIONS.iter().find(|(of, _)| *of == kind).map(|(_, state)| *state)
     }
 
     /// The key alone decides: its effect and its value are choices of the program that sets it.

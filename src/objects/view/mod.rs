@@ -77,80 +77,74 @@ impl ReadyCondition {
     }
 }
 
-/// A pod, borrowed.
-///
-/// ```
-/// use daemonset::{NodeView, Observed, PodView, Snapshot, model, reconcile};
-/// use serde_json::{from_value, json};
-/// use std::sync::Arc;
-///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// let daemon_set: model::DaemonSet = from_value(daemon_set)?;
-/// let node: model::Node = from_value(json!({"metadata": {"name": "a"}}))?;
-/// let pod: Arc<model::Pod> = Arc::new(from_value(json!({
-///     "metadata": {"name": "agent-x", "namespace": "ns", "uid": "p1", "labels": {"app": "agent"}},
-///     "spec": {"nodeName": "a"},
-/// }))?);
-/// let (nodes, pods) = ([NodeView::from(&node)], [PodView::from(&pod)]);
-/// let revisions: &[model::ControllerRevision] = &[];
-/// let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
-/// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-/// let snapshot = Snapshot::new(observed, now).check().unwrap();
-/// assert_eq!(reconcile(&snapshot)[0].to_string(), "AdoptPod agent-x (SelectorMatches)");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy)]
-#[allow(
-    clippy::exhaustive_structs,
-    reason = "crates of the same version make it; its fields are no part of the API"
-)]
-pub struct PodView<'a> {
-    #[doc(hidden)]
-    pub namespace: &'a str,
-    #[doc(hidden)]
-    pub name: &'a str,
-    #[doc(hidden)]
-    pub uid: &'a str,
-    #[doc(hidden)]
-    pub resource_version: &'a str,
-    #[doc(hidden)]
-    pub labels: LabelsView<'a>,
-    /// Uid of the managing controller.
-    #[doc(hidden)]
-    pub controller: Option<&'a str>,
-    /// `spec.nodeName`, or the node that the required node affinity names.
-    #[doc(hidden)]
-    pub target: Option<&'a str>,
-    #[doc(hidden)]
-    pub tolerations: TolerationsView<'a>,
-    #[doc(hidden)]
-    pub containers: ContainersView<'a>,
-    #[doc(hidden)]
-    pub created_at: Option<Timestamp>,
-    #[doc(hidden)]
-    pub deleted_at: Option<Timestamp>,
-    /// Since when condition Ready has the status it has.
-    #[doc(hidden)]
-    pub ready_since: Option<Timestamp>,
-    /// The grace period of its deletion; 0 if it has none.
-    #[doc(hidden)]
-    pub grace_seconds: u32,
-    #[doc(hidden)]
-    pub phase: Phase,
-    #[doc(hidden)]
-    pub ready: ReadyCondition,
-    /// `spec.nodeName` is set.
-    #[doc(hidden)]
-    pub bound: bool,
-    #[doc(hidden)]
-    pub mirror: bool,
+/// A borrowed object. Crates of the same version make it and read its fields, which are no part of the API.
+macro_rules! view {
+    ($(#[$doc:meta])* pub struct $view:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        #[allow(clippy::exhaustive_structs, reason = "its fields are no part of the API")]
+        pub struct $view<'a> {$(
+            $(#[$field_doc])*
+            #[doc(hidden)]
+            pub $field: $type,
+        )+}
+    };
+}
+
+view! {
+    /// A pod, borrowed.
+    ///
+    /// ```
+    /// use daemonset::{NodeView, Observed, PodView, Snapshot, model, reconcile};
+    /// use serde_json::{from_value, json};
+    /// use std::sync::Arc;
+    ///
+    /// # let daemon_set = json!({
+    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
+    /// #     "spec": {
+    /// #         "selector": {"matchLabels": {"app": "agent"}},
+    /// #         "template": {"metadata": {"labels": {"app": "agent"}}},
+    /// #         "updateStrategy": {"type": "RollingUpdate"},
+    /// #     },
+    /// # });
+    /// let daemon_set: model::DaemonSet = from_value(daemon_set)?;
+    /// let node: model::Node = from_value(json!({"metadata": {"name": "a"}}))?;
+    /// let pod: Arc<model::Pod> = Arc::new(from_value(json!({
+    ///     "metadata": {"name": "agent-x", "namespace": "ns", "uid": "p1", "labels": {"app": "agent"}},
+    ///     "spec": {"nodeName": "a"},
+    /// }))?);
+    /// let (nodes, pods) = ([NodeView::from(&node)], [PodView::from(&pod)]);
+    /// let revisions: &[model::ControllerRevision] = &[];
+    /// let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
+    /// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    /// let snapshot = Snapshot::new(observed, now).check().unwrap();
+    /// assert_eq!(reconcile(&snapshot)[0].to_string(), "AdoptPod agent-x (SelectorMatches)");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub struct PodView {
+        namespace: &'a str,
+        name: &'a str,
+        uid: &'a str,
+        resource_version: &'a str,
+        labels: LabelsView<'a>,
+        /// Uid of the managing controller.
+        controller: Option<&'a str>,
+        /// `spec.nodeName`, or the node that the required node affinity names.
+        target: Option<&'a str>,
+        tolerations: TolerationsView<'a>,
+        containers: ContainersView<'a>,
+        created_at: Option<Timestamp>,
+        deleted_at: Option<Timestamp>,
+        /// Since when condition Ready has the status it has.
+        ready_since: Option<Timestamp>,
+        /// The grace period of its deletion; 0 if it has none.
+        grace_seconds: u32,
+        phase: Phase,
+        ready: ReadyCondition,
+        /// `spec.nodeName` is set.
+        bound: bool,
+        mirror: bool,
+    }
 }
 
 impl PodView<'_> {
@@ -171,7 +165,7 @@ impl PodView<'_> {
     }
 
     pub(crate) fn object_ref(&self) -> ObjectRef {
-        object_ref(self.namespace, self.name, self.uid, self.resource_version)
+        ObjectRef::new(self.namespace, self.name, self.uid, self.resource_version)
     }
 }
 
@@ -213,33 +207,23 @@ impl<'a> From<&PodView<'a>> for PodView<'a> {
     }
 }
 
-/// A node, borrowed.
-///
-/// See the example of [`PodView`].
-#[derive(Debug, Clone, Copy)]
-#[allow(
-    clippy::exhaustive_structs,
-    reason = "crates of the same version make it; its fields are no part of the API"
-)]
-pub struct NodeView<'a> {
-    #[doc(hidden)]
-    pub name: &'a str,
-    #[doc(hidden)]
-    pub labels: LabelsView<'a>,
-    #[doc(hidden)]
-    pub taints: TaintsView<'a>,
-    /// Cordoned; only reported.
-    #[doc(hidden)]
-    pub unschedulable: bool,
-    /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
-    #[doc(hidden)]
-    pub ready: Option<bool>,
-    /// Since when condition Ready has the status it has.
-    #[doc(hidden)]
-    pub ready_since: Option<Timestamp>,
-    /// The first sign that the node leaves, by its conditions and then its taints.
-    #[doc(hidden)]
-    pub lifecycle: Option<LifecycleView>,
+view! {
+    /// A node, borrowed.
+    ///
+    /// See the example of [`PodView`].
+    pub struct NodeView {
+        name: &'a str,
+        labels: LabelsView<'a>,
+        taints: TaintsView<'a>,
+        /// Cordoned; only reported.
+        unschedulable: bool,
+        /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
+        ready: Option<bool>,
+        /// Since when condition Ready has the status it has.
+        ready_since: Option<Timestamp>,
+        /// The first sign that the node leaves, by its conditions and then its taints.
+        lifecycle: Option<LifecycleView>,
+    }
 }
 
 impl<'a> From<&'a Node> for NodeView<'a> {
@@ -259,41 +243,27 @@ impl<'a> From<&'a Node> for NodeView<'a> {
     }
 }
 
-/// A revision, borrowed.
-#[derive(Debug, Clone, Copy)]
-#[allow(
-    clippy::exhaustive_structs,
-    reason = "crates of the same version make it; its fields are no part of the API"
-)]
-pub struct RevisionView<'a> {
-    #[doc(hidden)]
-    pub namespace: &'a str,
-    #[doc(hidden)]
-    pub name: &'a str,
-    #[doc(hidden)]
-    pub uid: &'a str,
-    #[doc(hidden)]
-    pub resource_version: &'a str,
-    #[doc(hidden)]
-    pub labels: LabelsView<'a>,
-    /// At least those that hold the state of a rollout.
-    #[doc(hidden)]
-    pub annotations: LabelsView<'a>,
-    #[doc(hidden)]
-    pub controller: Option<&'a str>,
-    #[doc(hidden)]
-    pub created_at: Option<Timestamp>,
-    #[doc(hidden)]
-    pub deleted_at: Option<Timestamp>,
-    #[doc(hidden)]
-    pub data: &'a Value,
-    #[doc(hidden)]
-    pub number: i64,
+view! {
+    /// A revision, borrowed.
+    pub struct RevisionView {
+        namespace: &'a str,
+        name: &'a str,
+        uid: &'a str,
+        resource_version: &'a str,
+        labels: LabelsView<'a>,
+        /// At least those that hold the state of a rollout.
+        annotations: LabelsView<'a>,
+        controller: Option<&'a str>,
+        created_at: Option<Timestamp>,
+        deleted_at: Option<Timestamp>,
+        data: &'a Value,
+        number: i64,
+    }
 }
 
 impl RevisionView<'_> {
     pub(crate) fn object_ref(&self) -> ObjectRef {
-        object_ref(self.namespace, self.name, self.uid, self.resource_version)
+        ObjectRef::new(self.namespace, self.name, self.uid, self.resource_version)
     }
 }
 
@@ -332,12 +302,3 @@ pub(crate) use shared;
 shared!(Pod, PodView);
 shared!(Node, NodeView);
 shared!(ControllerRevision, RevisionView);
-
-fn object_ref(namespace: &str, name: &str, uid: &str, resource_version: &str) -> ObjectRef {
-    ObjectRef {
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        uid: uid.into(),
-        resource_version: resource_version.to_owned(),
-    }
-}

@@ -25,21 +25,19 @@ pub enum TaintsView<'a> {
 }
 
 impl<'a> TaintsView<'a> {
-    #[cfg(not(feature = "k8s-openapi"))]
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
+        #[cfg(not(feature = "k8s-openapi"))]
         let TaintsView::Model(taints) = self;
-        taints.iter().map(TaintView::from)
-    }
-
-    #[cfg(feature = "k8s-openapi")]
-    #[inline]
-    pub fn iter(self) -> impl Iterator<Item = TaintView<'a>> + Clone {
-        let (model, typed): (&[Taint], &[core::Taint]) = match self {
+        #[cfg(feature = "k8s-openapi")]
+        let (taints, typed): (&[Taint], &[core::Taint]) = match self {
             TaintsView::Model(taints) => (taints, &[]),
             TaintsView::Typed(taints) => (&[], taints),
         };
-        model.iter().map(TaintView::from).chain(typed.iter().map(TaintView::from))
+        let views = taints.iter().map(TaintView::from);
+        #[cfg(feature = "k8s-openapi")]
+        let views = views.chain(typed.iter().map(TaintView::from));
+        views
     }
 }
 
@@ -85,38 +83,34 @@ pub enum TolerationsView<'a> {
     Typed(&'a [core::Toleration]),
 }
 
-impl TolerationsView<'_> {
-    /// Whether the condition holds for one of them.
-    pub(crate) fn any(self, condition: impl Fn(TolerationView<'_>) -> bool) -> bool {
-        match self {
-            TolerationsView::Model(own) => own.iter().any(|own| condition(own.into())),
-            #[cfg(feature = "k8s-openapi")]
-            TolerationsView::Typed(own) => of_scheduling(own).any(condition),
-        }
-    }
-
+impl<'a> TolerationsView<'a> {
     /// Whether these are the same ones.
     pub fn are(self, others: &[Toleration]) -> bool {
-        match self {
-            TolerationsView::Model(own) => own == others,
-            #[cfg(feature = "k8s-openapi")]
-            TolerationsView::Typed(own) => of_scheduling(own).eq(others.iter().map(TolerationView::from)),
-        }
+        self.iter().eq(others.iter().map(TolerationView::from))
     }
 
     /// The same tolerations, owned.
     pub fn to_vec(self) -> Vec<Toleration> {
-        match self {
-            TolerationsView::Model(own) => own.to_vec(),
-            #[cfg(feature = "k8s-openapi")]
-            TolerationsView::Typed(own) => of_scheduling(own).map(Toleration::from).collect(),
-        }
+        self.iter().map(Toleration::from).collect()
     }
-}
 
-#[cfg(feature = "k8s-openapi")]
-fn of_scheduling(own: &[core::Toleration]) -> impl Iterator<Item = TolerationView<'_>> {
-    own.iter().map(TolerationView::from).filter(|own| is_of_scheduling(own.key, own.effect))
+    #[inline]
+    pub(crate) fn iter(self) -> impl Iterator<Item = TolerationView<'a>> {
+        #[cfg(not(feature = "k8s-openapi"))]
+        let TolerationsView::Model(own) = self;
+        #[cfg(feature = "k8s-openapi")]
+        let (own, typed): (&[Toleration], &[core::Toleration]) = match self {
+            TolerationsView::Model(own) => (own, &[]),
+            TolerationsView::Typed(own) => (&[], own),
+        };
+        let views = own.iter().map(TolerationView::from);
+        #[cfg(feature = "k8s-openapi")]
+        let views = {
+            let typed = typed.iter().map(TolerationView::from);
+            views.chain(typed.filter(|own| is_of_scheduling(own.key, own.effect)))
+        };
+        views
+    }
 }
 
 impl<'a> From<&'a Toleration> for TolerationView<'a> {
@@ -138,7 +132,6 @@ impl<'a> From<&'a core::Toleration> for TolerationView<'a> {
     }
 }
 
-#[cfg(feature = "k8s-openapi")]
 impl From<TolerationView<'_>> for Toleration {
     fn from(view: TolerationView<'_>) -> Self {
         Toleration {
