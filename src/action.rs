@@ -195,22 +195,38 @@ pub enum Action {
 impl Action {
     /// The word that names the action in its JSON form: `CreatePod`, `UpdateStatus`.
     pub const fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    /// The verb for a person: `create` for a [`CreatePod`](Action::CreatePod), `mark` for an
+    /// [`AnnotateRevision`](Action::AnnotateRevision).
+    pub const fn verb(&self) -> &'static str {
+        self.words().1
+    }
+
+    /// The noun that follows the [verb](Self::verb): `pod`, `revision`, `status`, `event`, `DaemonSet`.
+    pub const fn noun(&self) -> &'static str {
+        self.words().2
+    }
+
+    /// The words that tell it: its kind, a verb, and a noun for the object.
+    const fn words(&self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Action::AdoptPod { .. } => "AdoptPod",
-            Action::ReleasePod { .. } => "ReleasePod",
-            Action::AdoptRevision { .. } => "AdoptRevision",
-            Action::ReleaseRevision { .. } => "ReleaseRevision",
-            Action::CreateRevision { .. } => "CreateRevision",
-            Action::LabelRevision { .. } => "LabelRevision",
-            Action::RenumberRevision { .. } => "RenumberRevision",
-            Action::AnnotateRevision { .. } => "AnnotateRevision",
-            Action::LabelPod { .. } => "LabelPod",
-            Action::DeletePod { .. } => "DeletePod",
-            Action::CreatePod { .. } => "CreatePod",
-            Action::DeleteRevision { .. } => "DeleteRevision",
-            Action::UpdateStatus { .. } => "UpdateStatus",
-            Action::RecordEvent { .. } => "RecordEvent",
-            Action::Requeue { .. } => "Requeue",
+            Action::AdoptPod { .. } => ("AdoptPod", "adopt", "pod"),
+            Action::ReleasePod { .. } => ("ReleasePod", "release", "pod"),
+            Action::AdoptRevision { .. } => ("AdoptRevision", "adopt", "revision"),
+            Action::ReleaseRevision { .. } => ("ReleaseRevision", "release", "revision"),
+            Action::CreateRevision { .. } => ("CreateRevision", "create", "revision"),
+            Action::LabelRevision { .. } => ("LabelRevision", "label", "revision"),
+            Action::RenumberRevision { .. } => ("RenumberRevision", "renumber", "revision"),
+            Action::AnnotateRevision { .. } => ("AnnotateRevision", "mark", "revision"),
+            Action::LabelPod { .. } => ("LabelPod", "label", "pod"),
+            Action::DeletePod { .. } => ("DeletePod", "delete", "pod"),
+            Action::CreatePod { .. } => ("CreatePod", "create", "pod"),
+            Action::DeleteRevision { .. } => ("DeleteRevision", "delete", "revision"),
+            Action::UpdateStatus { .. } => ("UpdateStatus", "write", "status"),
+            Action::RecordEvent { .. } => ("RecordEvent", "record", "event"),
+            Action::Requeue { .. } => ("Requeue", "requeue", "DaemonSet"),
         }
     }
 
@@ -232,38 +248,6 @@ impl Action {
             Action::RecordEvent { reason, .. } => reason.as_str(),
             Action::Requeue { reason, .. } => reason.as_str(),
         }
-    }
-
-    /// The words that tell it: a verb, and a noun for the object.
-    const fn words(&self) -> (&'static str, &'static str) {
-        match self {
-            Action::AdoptPod { .. } => ("adopt", "pod"),
-            Action::ReleasePod { .. } => ("release", "pod"),
-            Action::AdoptRevision { .. } => ("adopt", "revision"),
-            Action::ReleaseRevision { .. } => ("release", "revision"),
-            Action::CreateRevision { .. } => ("create", "revision"),
-            Action::LabelRevision { .. } => ("label", "revision"),
-            Action::RenumberRevision { .. } => ("renumber", "revision"),
-            Action::AnnotateRevision { .. } => ("mark", "revision"),
-            Action::LabelPod { .. } => ("label", "pod"),
-            Action::DeletePod { .. } => ("delete", "pod"),
-            Action::CreatePod { .. } => ("create", "pod"),
-            Action::DeleteRevision { .. } => ("delete", "revision"),
-            Action::UpdateStatus { .. } => ("write", "status"),
-            Action::RecordEvent { .. } => ("record", "event"),
-            Action::Requeue { .. } => ("requeue", "DaemonSet"),
-        }
-    }
-
-    /// The verb for a person: `create` for a [`CreatePod`](Action::CreatePod), `mark` for an
-    /// [`AnnotateRevision`](Action::AnnotateRevision).
-    pub const fn verb(&self) -> &'static str {
-        self.words().0
-    }
-
-    /// The noun that follows the [verb](Self::verb): `pod`, `revision`, `status`, `event`, `DaemonSet`.
-    pub const fn noun(&self) -> &'static str {
-        self.words().1
     }
 
     /// The object that it changes or is about; `None` for one that it creates, and for a wake-up.
@@ -297,44 +281,21 @@ impl Action {
 
     /// The name of the object, created ones included; `None` where the API server generates it, and for a wake-up.
     pub fn subject_name(&self) -> Option<&str> {
-        match self {
-            Action::CreatePod { pod, .. } => pod.name(),
-            Action::CreateRevision { revision, .. } => {
-                revision.pointer("/metadata/name").and_then(Value::as_str)
-            }
-            Action::AdoptPod { .. }
-            | Action::ReleasePod { .. }
-            | Action::AdoptRevision { .. }
-            | Action::ReleaseRevision { .. }
-            | Action::LabelRevision { .. }
-            | Action::RenumberRevision { .. }
-            | Action::AnnotateRevision { .. }
-            | Action::LabelPod { .. }
-            | Action::DeletePod { .. }
-            | Action::DeleteRevision { .. }
-            | Action::UpdateStatus { .. }
-            | Action::RecordEvent { .. }
-            | Action::Requeue { .. } => self.subject().map(|object| object.name.as_str()),
+        if let Action::CreatePod { pod, .. } = self {
+            pod.name()
+        } else if let Action::CreateRevision { revision, .. } = self {
+            revision.pointer("/metadata/name").and_then(Value::as_str)
+        } else {
+            self.subject().map(|object| object.name.as_str())
         }
     }
 
     /// The target node of the pod that it creates or deletes.
     pub const fn node(&self) -> Option<&NodeName> {
-        match self {
-            Action::CreatePod { node, .. } | Action::DeletePod { node, .. } => Some(node),
-            Action::AdoptPod { .. }
-            | Action::ReleasePod { .. }
-            | Action::AdoptRevision { .. }
-            | Action::ReleaseRevision { .. }
-            | Action::CreateRevision { .. }
-            | Action::LabelRevision { .. }
-            | Action::RenumberRevision { .. }
-            | Action::AnnotateRevision { .. }
-            | Action::LabelPod { .. }
-            | Action::DeleteRevision { .. }
-            | Action::UpdateStatus { .. }
-            | Action::RecordEvent { .. }
-            | Action::Requeue { .. } => None,
+        if let Action::CreatePod { node, .. } | Action::DeletePod { node, .. } = self {
+            Some(node)
+        } else {
+            None
         }
     }
 
@@ -344,22 +305,8 @@ impl Action {
     }
 
     /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
-    pub fn stands_alone(&self) -> bool {
-        match self {
-            Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => true,
-            Action::AdoptPod { .. }
-            | Action::ReleasePod { .. }
-            | Action::AdoptRevision { .. }
-            | Action::ReleaseRevision { .. }
-            | Action::CreateRevision { .. }
-            | Action::LabelRevision { .. }
-            | Action::RenumberRevision { .. }
-            | Action::AnnotateRevision { .. }
-            | Action::LabelPod { .. }
-            | Action::DeletePod { .. }
-            | Action::CreatePod { .. }
-            | Action::DeleteRevision { .. } => false,
-        }
+    pub const fn stands_alone(&self) -> bool {
+        matches!(self, Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. })
     }
 
     /// The actions of a plan in batches, see [`Plan::batches`](crate::Plan::batches).
@@ -373,56 +320,36 @@ impl Action {
 }
 
 /// Constructors, for other planners than this crate's, and for tests. A field that an action gets later has a default there.
+macro_rules! constructors {
+    ($($name:ident: $variant:ident { $($field:ident: $type:ty),* })*) => {
+        impl Action {$(
+            #[doc = concat!("Makes an [`Action::", stringify!($variant), "`].")]
+            pub fn $name($($field: $type),*) -> Self {
+                Action::$variant { $($field),* }
+            }
+        )*}
+    };
+}
+
+constructors! {
+    adopt_pod: AdoptPod { pod: ObjectRef, reason: ClaimReason }
+    release_pod: ReleasePod { pod: ObjectRef, reason: ClaimReason }
+    adopt_revision: AdoptRevision { revision: ObjectRef, reason: ClaimReason }
+    release_revision: ReleaseRevision { revision: ObjectRef, reason: ClaimReason }
+    create_revision: CreateRevision { revision: Value, reason: RevisionReason }
+    label_revision: LabelRevision { revision: ObjectRef, labels: Labels, reason: LabelReason }
+    renumber_revision: RenumberRevision { revision: ObjectRef, number: i64, reason: RevisionReason }
+    annotate_revision: AnnotateRevision {
+        revision: ObjectRef, annotations: BTreeMap<String, Option<String>>, reason: RolloutReason
+    }
+    label_pod: LabelPod { pod: ObjectRef, labels: Labels, reason: LabelReason }
+    create_pod: CreatePod { node: NodeName, batch: u32, reason: CreateReason, pod: PodManifest }
+    delete_revision: DeleteRevision { revision: ObjectRef, reason: RevisionReason }
+    update_status: UpdateStatus { daemon_set: ObjectRef, status: DaemonSetStatus, reason: StatusReason }
+    requeue: Requeue { at: Timestamp, reason: RequeueReason }
+}
+
 impl Action {
-    /// Makes an [`Action::AdoptPod`].
-    pub fn adopt_pod(pod: ObjectRef, reason: ClaimReason) -> Self {
-        Action::AdoptPod { pod, reason }
-    }
-
-    /// Makes an [`Action::ReleasePod`].
-    pub fn release_pod(pod: ObjectRef, reason: ClaimReason) -> Self {
-        Action::ReleasePod { pod, reason }
-    }
-
-    /// Makes an [`Action::AdoptRevision`].
-    pub fn adopt_revision(revision: ObjectRef, reason: ClaimReason) -> Self {
-        Action::AdoptRevision { revision, reason }
-    }
-
-    /// Makes an [`Action::ReleaseRevision`].
-    pub fn release_revision(revision: ObjectRef, reason: ClaimReason) -> Self {
-        Action::ReleaseRevision { revision, reason }
-    }
-
-    /// Makes an [`Action::CreateRevision`].
-    pub fn create_revision(revision: Value, reason: RevisionReason) -> Self {
-        Action::CreateRevision { revision, reason }
-    }
-
-    /// Makes an [`Action::LabelRevision`].
-    pub fn label_revision(revision: ObjectRef, labels: Labels, reason: LabelReason) -> Self {
-        Action::LabelRevision { revision, labels, reason }
-    }
-
-    /// Makes an [`Action::RenumberRevision`].
-    pub fn renumber_revision(revision: ObjectRef, number: i64, reason: RevisionReason) -> Self {
-        Action::RenumberRevision { revision, number, reason }
-    }
-
-    /// Makes an [`Action::AnnotateRevision`].
-    pub fn annotate_revision(
-        revision: ObjectRef,
-        annotations: BTreeMap<String, Option<String>>,
-        reason: RolloutReason,
-    ) -> Self {
-        Action::AnnotateRevision { revision, annotations, reason }
-    }
-
-    /// Makes an [`Action::LabelPod`].
-    pub fn label_pod(pod: ObjectRef, labels: Labels, reason: LabelReason) -> Self {
-        Action::LabelPod { pod, labels, reason }
-    }
-
     /// Makes an [`Action::DeletePod`] that counts as no failure of its node.
     pub fn delete_pod(node: NodeName, pod: ObjectRef, reason: DeleteReason) -> Self {
         Action::DeletePod { node, pod, reason, failure: None }
@@ -431,21 +358,6 @@ impl Action {
     /// Makes an [`Action::DeletePod`] of an updated pod that failed.
     pub fn delete_failed_pod(node: NodeName, pod: ObjectRef, reason: DeleteReason, failure: Failure) -> Self {
         Action::DeletePod { node, pod, reason, failure: Some(failure) }
-    }
-
-    /// Makes an [`Action::CreatePod`].
-    pub fn create_pod(node: NodeName, batch: u32, reason: CreateReason, pod: PodManifest) -> Self {
-        Action::CreatePod { node, batch, reason, pod }
-    }
-
-    /// Makes an [`Action::DeleteRevision`].
-    pub fn delete_revision(revision: ObjectRef, reason: RevisionReason) -> Self {
-        Action::DeleteRevision { revision, reason }
-    }
-
-    /// Makes an [`Action::UpdateStatus`].
-    pub fn update_status(daemon_set: ObjectRef, status: DaemonSetStatus, reason: StatusReason) -> Self {
-        Action::UpdateStatus { daemon_set, status, reason }
     }
 
     /// Makes an [`Action::RecordEvent`].
@@ -457,11 +369,6 @@ impl Action {
     ) -> Self {
         Action::RecordEvent { daemon_set, event_type, reason, message: message.into() }
     }
-
-    /// Makes an [`Action::Requeue`].
-    pub fn requeue(at: Timestamp, reason: RequeueReason) -> Self {
-        Action::Requeue { at, reason }
-    }
 }
 
 /// One line: the kind, the object and the reason, such as `DeletePod web-x on node-1 (OutdatedAvailable)`.
@@ -471,14 +378,10 @@ impl fmt::Display for Action {
         match self {
             Action::CreatePod { node, batch, .. } => write!(f, " on {node}, batch {batch}"),
             Action::DeletePod { node, pod, .. } => write!(f, " {} on {node}", pod.name),
-            Action::AdoptPod { pod, .. } | Action::ReleasePod { pod, .. } => write!(f, " {}", pod.name),
             Action::LabelPod { pod: object, labels, .. }
             | Action::LabelRevision { revision: object, labels, .. } => {
                 write!(f, " {} {labels:?}", object.name)
             }
-            Action::AdoptRevision { revision, .. }
-            | Action::ReleaseRevision { revision, .. }
-            | Action::DeleteRevision { revision, .. } => write!(f, " {}", revision.name),
             Action::AnnotateRevision { revision, annotations, .. } => {
                 write!(f, " {}", revision.name)?;
                 annotations.iter().try_for_each(|(key, value)| match value {
@@ -487,7 +390,6 @@ impl fmt::Display for Action {
                 })
             }
             Action::RenumberRevision { revision, number, .. } => write!(f, " {} to {number}", revision.name),
-            Action::CreateRevision { .. } => self.subject_name().map_or(Ok(()), |name| write!(f, " {name}")),
             Action::UpdateStatus { status, .. } => write!(
                 f,
                 " updated {}, ready {}, available {} of {}",
@@ -498,14 +400,29 @@ impl fmt::Display for Action {
             ),
             Action::RecordEvent { message, .. } => write!(f, " {message}"),
             Action::Requeue { at, .. } => write!(f, " at {at}"),
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::DeleteRevision { .. } => {
+                self.subject_name().map_or(Ok(()), |name| write!(f, " {name}"))
+            }
         }?;
         write!(f, " ({})", self.reason())
     }
 }
 
-/// The word of each variant, as it is in JSON.
-macro_rules! as_str {
-    ($($reason:ident { $($variant:ident),* $(,)? })*) => {$(
+/// Enums of words: each variant is named in JSON as it is here.
+macro_rules! words {
+    ($($(#[$about:meta])* pub enum $reason:ident { $($(#[$meaning:meta])* $variant:ident,)* })*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub enum $reason {
+            $($(#[$meaning])* $variant,)*
+        }
+
         impl $reason {
             /// The word that names it in JSON.
             pub const fn as_str(self) -> &'static str {
@@ -523,117 +440,138 @@ macro_rules! as_str {
     )*};
 }
 
-as_str! {
-    ClaimReason { SelectorMatches, SelectorNoLongerMatches }
-    LabelReason { HashMissing, DuplicateRevision, LabelsLost }
-    RolloutReason { RolloutStarted, RolloutPaused, WaveOpened, RolloutFailed, RolloutCompleted }
-    RevisionReason { NewTemplate, CurrentAgain, Duplicate, HistoryLimit }
-    CreateReason { MissingPod, Surge }
-    DeleteReason {
-        SucceededPod, FailedPod, ExcessPod, SuccessorAvailable, NotReadyBesideSuccessor, NodeExcluded,
-        TolerationWithdrawn, NodeGone, OutdatedPending, OutdatedNotReady, OutdatedNotYetAvailable, OutdatedAvailable,
+words! {
+    /// Why an object is adopted or released.
+    pub enum ClaimReason {
+        /// It has no controller and its labels match the selector.
+        SelectorMatches,
+        /// Its labels no longer match the selector.
+        SelectorNoLongerMatches,
     }
-    StatusReason { Changed, NameCollision }
-    EventType { Normal, Warning }
-    EventReason { SelectingAll, FailedDaemonPod, SucceededDaemonPod, InvalidRolloutPolicy }
-    RequeueReason {
-        Burst, MinReadySeconds, BackOff, InFlightExpiry, TerminationOverdue, WaveDone, FailureDue, ProgressDeadline,
+
+    /// Why an object is labelled.
+    pub enum LabelReason {
+        /// The hash label is missing.
+        HashMissing,
+        /// The pod's hash names a revision that is deleted as a duplicate of the current one.
+        DuplicateRevision,
+        /// The revision has the current template and the name for it, but no controller, since its labels don't match the
+        /// selector. With these labels a later plan adopts it.
+        LabelsLost,
     }
-}
 
-/// Why an object is adopted or released.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum ClaimReason {
-    /// It has no controller and its labels match the selector.
-    SelectorMatches,
-    /// Its labels no longer match the selector.
-    SelectorNoLongerMatches,
-}
+    /// The state of a rollout that a mark on its revision keeps.
+    pub enum RolloutReason {
+        /// It has begun, or goes on after a pause.
+        RolloutStarted,
+        /// It is paused: its beginning no longer counts for the deadline.
+        RolloutPaused,
+        /// The nodes of a wave may get the new version.
+        WaveOpened,
+        /// The new version has failed.
+        RolloutFailed,
+        /// Every target node has the new version.
+        RolloutCompleted,
+    }
 
-/// Why an object is labelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum LabelReason {
-    /// The hash label is missing.
-    HashMissing,
-    /// The pod's hash names a revision that is deleted as a duplicate of the current one.
-    DuplicateRevision,
-    /// The revision has the current template and the name for it, but no controller, since its labels don't match the
-    /// selector. With these labels a later plan adopts it.
-    LabelsLost,
-}
+    /// Why a revision is created, renumbered or deleted.
+    pub enum RevisionReason {
+        /// No revision has the template.
+        NewTemplate,
+        /// The current revision must have the largest number.
+        CurrentAgain,
+        /// Another revision with the same content is kept.
+        #[doc(alias = "dedupCurHistories")]
+        Duplicate,
+        /// More old revisions than `spec.revisionHistoryLimit`.
+        #[doc(alias = "cleanupHistory")]
+        HistoryLimit,
+    }
 
-/// The state of a rollout that a mark on its revision keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum RolloutReason {
-    /// It has begun, or goes on after a pause.
-    RolloutStarted,
-    /// It is paused: its beginning no longer counts for the deadline.
-    RolloutPaused,
-    /// The nodes of a wave may get the new version.
-    WaveOpened,
-    /// The new version has failed.
-    RolloutFailed,
-    /// Every target node has the new version.
-    RolloutCompleted,
-}
+    /// Why a pod is created.
+    pub enum CreateReason {
+        /// The node should run a pod and has none.
+        MissingPod,
+        /// The node's pod is outdated: its successor comes first (proposal: SurgingRollingUpdate).
+        Surge,
+    }
 
-/// Why a revision is created, renumbered or deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum RevisionReason {
-    /// No revision has the template.
-    NewTemplate,
-    /// The current revision must have the largest number.
-    CurrentAgain,
-    /// Another revision with the same content is kept.
-    #[doc(alias = "dedupCurHistories")]
-    Duplicate,
-    /// More old revisions than `spec.revisionHistoryLimit`.
-    #[doc(alias = "cleanupHistory")]
-    HistoryLimit,
-}
+    /// Why a pod is deleted.
+    pub enum DeleteReason {
+        /// It has succeeded, which a daemon should not.
+        SucceededPod,
+        /// It has failed.
+        FailedPod,
+        /// Its node has a better one.
+        ExcessPod,
+        /// Its successor on the node is available.
+        SuccessorAvailable,
+        /// It has a successor on the node, and is not Ready itself.
+        NotReadyBesideSuccessor,
+        /// Its node must not run it.
+        NodeExcluded,
+        /// It is outdated, and stays only by a toleration that the template has withdrawn (kubernetes#118823).
+        TolerationWithdrawn,
+        /// It was never bound, and its target node is gone.
+        NodeGone,
+        /// It is outdated, and pending or unknown.
+        OutdatedPending,
+        /// It is outdated, and running but not Ready.
+        OutdatedNotReady,
+        /// It is outdated, Ready, and not yet available; within the budget.
+        OutdatedNotYetAvailable,
+        /// It is outdated and available; within the budget.
+        OutdatedAvailable,
+    }
 
-/// Why a pod is created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum CreateReason {
-    /// The node should run a pod and has none.
-    MissingPod,
-    /// The node's pod is outdated: its successor comes first (proposal: SurgingRollingUpdate).
-    Surge,
-}
+    /// Why the status is written.
+    pub enum StatusReason {
+        /// A counter or the observed generation differs.
+        Changed,
+        /// The new revision's name is taken: the next plan needs another hash.
+        NameCollision,
+    }
 
-/// Why a pod is deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum DeleteReason {
-    /// It has succeeded, which a daemon should not.
-    SucceededPod,
-    /// It has failed.
-    FailedPod,
-    /// Its node has a better one.
-    ExcessPod,
-    /// Its successor on the node is available.
-    SuccessorAvailable,
-    /// It has a successor on the node, and is not Ready itself.
-    NotReadyBesideSuccessor,
-    /// Its node must not run it.
-    NodeExcluded,
-    /// It is outdated, and stays only by a toleration that the template has withdrawn (kubernetes#118823).
-    TolerationWithdrawn,
-    /// It was never bound, and its target node is gone.
-    NodeGone,
-    /// It is outdated, and pending or unknown.
-    OutdatedPending,
-    /// It is outdated, and running but not Ready.
-    OutdatedNotReady,
-    /// It is outdated, Ready, and not yet available; within the budget.
-    OutdatedNotYetAvailable,
-    /// It is outdated and available; within the budget.
-    OutdatedAvailable,
+    /// Type of an event.
+    pub enum EventType {
+        /// Information.
+        Normal,
+        /// A problem that a person should look at.
+        Warning,
+    }
+
+    /// Reason of an event (v1.36 `daemon_controller.go`).
+    pub enum EventReason {
+        /// The selector is empty: nothing is done.
+        SelectingAll,
+        /// A failed pod is deleted.
+        FailedDaemonPod,
+        /// A succeeded pod is deleted.
+        SucceededDaemonPod,
+        /// The annotations of the DaemonSet hold no valid policy: its rollout is paused. No plan has this event, since a plan begins with
+        /// a policy: [`InvalidRolloutPolicy::event`](crate::policy::InvalidRolloutPolicy::event) makes it.
+        InvalidRolloutPolicy,
+    }
+
+    /// The change that time alone brings.
+    pub enum RequeueReason {
+        /// More creates or deletes are due than one plan may hold.
+        Burst,
+        /// A Ready pod becomes available.
+        MinReadySeconds,
+        /// A node's failed pod may be deleted.
+        BackOff,
+        /// An accepted action that no snapshot has shown expires.
+        InFlightExpiry,
+        /// A terminating pod is overdue and no longer holds a place in maxSurge.
+        TerminationOverdue,
+        /// The pods of a wave have been Ready for long enough, and the next wave opens.
+        WaveDone,
+        /// A pod or a node has been in trouble for so long that it counts as failed.
+        FailureDue,
+        /// The rollout has made no progress for so long that it counts as failed.
+        ProgressDeadline,
+    }
 }
 
 impl DeleteReason {
@@ -654,63 +592,6 @@ impl DeleteReason {
             | DeleteReason::NodeGone => false,
         }
     }
-}
-
-/// Why the status is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum StatusReason {
-    /// A counter or the observed generation differs.
-    Changed,
-    /// The new revision's name is taken: the next plan needs another hash.
-    NameCollision,
-}
-
-/// Type of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum EventType {
-    /// Information.
-    Normal,
-    /// A problem that a person should look at.
-    Warning,
-}
-
-/// Reason of an event (v1.36 `daemon_controller.go`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum EventReason {
-    /// The selector is empty: nothing is done.
-    SelectingAll,
-    /// A failed pod is deleted.
-    FailedDaemonPod,
-    /// A succeeded pod is deleted.
-    SucceededDaemonPod,
-    /// The annotations of the DaemonSet hold no valid policy: its rollout is paused. No plan has this event, since a plan begins with
-    /// a policy: [`InvalidRolloutPolicy::event`](crate::policy::InvalidRolloutPolicy::event) makes it.
-    InvalidRolloutPolicy,
-}
-
-/// The change that time alone brings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum RequeueReason {
-    /// More creates or deletes are due than one plan may hold.
-    Burst,
-    /// A Ready pod becomes available.
-    MinReadySeconds,
-    /// A node's failed pod may be deleted.
-    BackOff,
-    /// An accepted action that no snapshot has shown expires.
-    InFlightExpiry,
-    /// A terminating pod is overdue and no longer holds a place in maxSurge.
-    TerminationOverdue,
-    /// The pods of a wave have been Ready for long enough, and the next wave opens.
-    WaveDone,
-    /// A pod or a node has been in trouble for so long that it counts as failed.
-    FailureDue,
-    /// The rollout has made no progress for so long that it counts as failed.
-    ProgressDeadline,
 }
 
 impl RequeueReason {

@@ -243,27 +243,17 @@ impl Plan {
     ///
     /// ```
     /// use daemonset::{Recording, plan};
-    /// use serde_json::{from_value, json};
+    /// use serde_json::json;
     ///
-    /// # let daemon_set = json!({
-    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-    /// #     "spec": {
-    /// #         "selector": {"matchLabels": {"app": "agent"}},
-    /// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-    /// #         "updateStrategy": {"type": "RollingUpdate"},
-    /// #     },
-    /// # });
-    /// let down = json!({"conditions": [{"type": "Ready", "status": "False"}]});
-    /// let nodes = json!([{"metadata": {"name": "a"}, "status": down}, {"metadata": {"name": "b"}}]);
-    /// let recording: Recording =
-    ///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": nodes}))?;
-    /// let conditions = plan(&recording.snapshot().unwrap()).conditions(&[], recording.now);
+    /// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+    /// recording.pods.truncate(2);
+    /// let conditions = plan(&recording.snapshot()?).conditions(&[], recording.now);
     /// assert_eq!(conditions[0], json!({
     ///     "type": "Available", "status": "False", "reason": "TooManyUnavailable",
     ///     "lastTransitionTime": "2026-01-01T12:00:00Z",
-    ///     "message": "2 of 2 nodes lack an available pod, and at most 1 may: 1 node down, 1 without a pod",
+    ///     "message": "3 of 4 nodes lack an available pod, and at most 1 may: 1 starting, 2 without a pod",
     /// }));
-    /// # Ok::<(), serde_json::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn conditions(&self, previous: &[Value], now: Timestamp) -> Vec<Value> {
         match &self.report.progress {
