@@ -30,12 +30,6 @@ pub struct Unreadable {
     pub message: String,
 }
 
-impl Unreadable {
-    fn below(self, path: &str) -> Self {
-        Unreadable { path: format!("{path}.{}", self.path), ..self }
-    }
-}
-
 /// The pod to create, typed. Fields of the template that the types do not know are lost, so that the pod does not match its
 /// hash. [`PodManifest::to_value`] has all fields.
 ///
