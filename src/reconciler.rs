@@ -7,12 +7,11 @@ use crate::kubernetes::hash::lookup_hash;
 use crate::model::{NodeName, Owner, Uid};
 use crate::objects::problem::{InvalidSnapshot, Problem};
 use crate::objects::view::{NodeView, PodView, RevisionView};
-use crate::plan::manifests::{CustomSnapshot, InvalidManifest, Manifests};
+use crate::plan::manifests::{CustomSnapshot, InvalidManifest, Manifests, TemplateManifests};
 use crate::plan::plan;
 use crate::recording::Recording;
 use crate::report::Plan;
 use jiff::Timestamp;
-use serde_json::Value;
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -290,7 +289,11 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        let snapshot = self.snapshot_of(observed, manifests.ingredients(), at)?;
+        let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
+        let snapshot = builder.ingredients(manifests.ingredients()).check_of_kind(&self.kind)?;
+        // Nothing changes before the input is known to be valid.
+        self.memory.observe(&snapshot);
+        self.last_plan = None;
         Ok(CustomSnapshot { snapshot, manifests })
     }
 
@@ -309,26 +312,7 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        self.snapshot_of(observed, Value::Null, at)
-    }
-
-    fn snapshot_of<'a, N, P, R>(
-        &mut self,
-        observed: Observed<'a, N, P, R>,
-        ingredients: Value,
-        at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
-        let snapshot = builder.ingredients(ingredients).check_of_kind(&self.kind)?;
-        // Nothing changes before the input is known to be valid.
-        self.memory.observe(&snapshot);
-        self.last_plan = None;
-        Ok(snapshot)
+        Ok(self.snapshot_with(observed, &TemplateManifests, at)?.snapshot)
     }
 
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
