@@ -199,24 +199,18 @@ impl Reconciler {
     /// another kind is an error, be it a custom kind that a plain [`new`](Self::new) gets, or an object that is built without its kind.
     ///
     /// ```
-    /// use daemonset::{Observed, Policy, Reconciler, model};
-    /// use serde_json::{from_value, json};
+    /// use daemonset::{Observed, Policy, Reconciler, Recording, model};
     ///
-    /// let form = json!({
-    ///     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-    ///     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
-    /// });
-    /// let forgotten: model::DaemonSet = from_value(form)?; // an apps/v1 DaemonSet
+    /// let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+    /// let Recording { daemon_set: forgotten, nodes, pods, revisions, now, .. } = &recording; // an apps/v1 DaemonSet
     /// let agent_set = model::Owner::new("agents.example.com/v1", "AgentSet");
     /// let right = model::DaemonSet { owner: agent_set.clone(), ..forgotten.clone() };
-    /// let (nodes, pods, revisions): (Vec<model::Node>, Vec<model::Pod>, Vec<model::ControllerRevision>) = Default::default();
-    /// let observed = |daemon_set| Observed { daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    /// # let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    /// let observed = |daemon_set| Observed { daemon_set, nodes, pods, revisions };
     ///
     /// let mut reconciler = Reconciler::new("u1", Policy::default()).of_kind(agent_set);
-    /// assert!(reconciler.plan(observed(&right), now).is_ok());
-    /// assert_eq!(reconciler.plan(observed(&forgotten), now).unwrap_err().problems()[0].path, "kind");
-    /// # Ok::<(), serde_json::Error>(())
+    /// assert!(reconciler.plan(observed(&right), *now).is_ok());
+    /// assert_eq!(reconciler.plan(observed(forgotten), *now).unwrap_err().problems()[0].path, "kind");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn of_kind(mut self, kind: Owner) -> Self {
@@ -328,22 +322,16 @@ impl Reconciler {
     /// itself gets no error.
     ///
     /// ```
-    /// # use daemonset::{Observed, Policy, Reconciler, model};
+    /// # use daemonset::{Observed, Policy, Reconciler, Recording};
     /// use daemonset::{ActionOutcome, NotDue};
-    /// # use serde_json::{from_value, json};
-    /// # let daemon_set: model::DaemonSet = from_value(json!({
-    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-    /// #     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
-    /// # }))?;
-    /// # let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a"}}]))?;
-    /// # let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
-    /// # let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    /// # let now: daemonset::jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    /// # let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+    /// # let Recording { daemon_set, nodes, revisions, now, .. } = &recording;
+    /// # let (observed, now) = (Observed { daemon_set, nodes, pods: &[] as &[daemonset::model::Pod], revisions }, *now);
     /// # let mut reconciler = Reconciler::new("u1", Policy::default());
-    /// let plan = reconciler.plan(observed, now).unwrap(); // a revision, and then a pod on node a
-    /// assert!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now).unwrap().is_break());
+    /// let plan = reconciler.plan(observed, now)?; // a pod on node a, and then one on each other node
+    /// assert!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now)?.is_break());
     /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(NotDue::AfterBreak));
-    /// # Ok::<(), serde_json::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
     pub fn record(

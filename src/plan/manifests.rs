@@ -31,8 +31,8 @@ use thiserror::Error;
 /// executes creates and deletes itself: the calls of `daemonset::kube` are those for pods.
 ///
 /// ```
-/// use daemonset::{Action, Manifests, NewPod, Observed, Policy, Reconciler, model};
-/// use serde_json::{Value, from_value, json};
+/// use daemonset::{Action, Manifests, NewPod, Observed, Policy, Reconciler, Recording, model};
+/// use serde_json::{Value, json};
 ///
 /// /// Large nodes get more memory.
 /// struct BySize { large: Value }
@@ -51,23 +51,16 @@ use thiserror::Error;
 ///     }
 /// }
 ///
-/// # let daemon_set: model::DaemonSet = from_value(json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c"}]}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # }))?;
-/// let nodes: Vec<model::Node> = from_value(json!([{"metadata": {"name": "a", "labels": {"size": "large"}}}]))?;
-/// let (pods, revisions): (Vec<model::Pod>, Vec<model::ControllerRevision>) = (vec![], vec![]);
-/// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// recording.nodes[0].metadata.labels = model::Labels::from_iter([("size", "large")]);
+/// recording.pods.clear();
+/// let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
+/// let observed = Observed { daemon_set, nodes, pods, revisions };
 /// let by_size = BySize { large: json!({"requests": {"memory": "1Gi"}}) };
-/// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-/// let plan = Reconciler::new("u1", Policy::default()).plan_with(observed, &by_size, now).unwrap();
+/// let plan = Reconciler::new("u1", Policy::default()).plan_with(observed, &by_size, *now)?;
 /// let Action::CreatePod { pod, .. } = &plan.actions[1] else { panic!("the node lacks a pod") };
 /// assert_eq!(pod.to_value()["spec"]["containers"][0]["resources"]["requests"]["memory"], "1Gi");
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Manifests {
     /// The input of the objects besides the DaemonSet and the node; null where there is no other.

@@ -32,29 +32,16 @@ use steps::{Decision, decide};
 /// to be done until something changes. It is empty, too, after a bug of this crate: [`plan()`] warns of it.
 ///
 /// ```
-/// use daemonset::{Action, Recording, reconcile};
-/// use serde_json::{from_value, json};
+/// use daemonset::{Recording, reconcile};
 ///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// let mut recording: Recording = from_value(json!({
-///     "now": "2026-01-01T12:00:00Z",
-///     "daemonSet": daemon_set,
-///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
-/// }))?;
-/// let actions = reconcile(&recording.snapshot().unwrap());
-/// let kinds: Vec<&str> = actions.iter().map(Action::kind).collect();
-/// assert_eq!(kinds, ["CreateRevision", "CreatePod", "CreatePod", "UpdateStatus"]);
+/// // A rollout over four nodes: the outdated pod of b is not Ready, and those of c and d wait for it.
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// let actions = reconcile(&recording.snapshot()?);
+/// assert_eq!(actions[0].to_string(), "DeletePod agent-b on b (OutdatedNotReady)");
 ///
 /// recording.nodes.reverse();
-/// assert_eq!(reconcile(&recording.snapshot().unwrap()), actions);
-/// # Ok::<(), serde_json::Error>(())
+/// assert_eq!(reconcile(&recording.snapshot()?), actions);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
@@ -71,26 +58,16 @@ pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
 /// use daemonset::report::NodePlacement;
 /// use serde_json::{from_value, json};
 ///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// let recording: Recording = from_value(json!({
-///     "now": "2026-01-01T12:00:00Z",
-///     "daemonSet": daemon_set,
-///     "nodes": [{"metadata": {"name": "a"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}],
-/// }))?;
-/// let snapshot = recording.snapshot().unwrap();
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// recording.nodes.truncate(1);
+/// recording.nodes[0].spec.taints = from_value(json!([{"key": "gpu", "effect": "NoSchedule"}]))?;
+/// let snapshot = recording.snapshot()?;
 /// let plan = plan(&snapshot);
 /// assert_eq!(plan.actions, reconcile(&snapshot));
 /// let NodePlacement::ContinueOnly { taint, .. } = &plan.report.nodes[0].placement else { panic!("the taint is not tolerated") };
 /// assert_eq!(taint.key, "gpu");
 /// assert_eq!(plan.warnings[0].to_string(), "no node should run the pod");
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan(snapshot: &Snapshot<'_>) -> Plan {

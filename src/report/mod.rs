@@ -33,44 +33,24 @@ use std::fmt;
 ///
 /// ```
 /// use daemonset::{Recording, plan};
-/// use serde_json::{from_value, json};
 ///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// let nodes = ["a", "b", "c", "d"].map(|name| json!({"metadata": {"name": name}}));
-/// let recording: Recording =
-///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": nodes}))?;
-/// let plan = plan(&recording.snapshot().unwrap());
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// recording.pods.clear(); // four nodes lack a pod
+/// let plan = plan(&recording.snapshot()?);
 /// let batches: Vec<(&str, usize)> = plan.batches().map(|batch| (batch[0].kind(), batch.len())).collect();
-/// assert_eq!(
-///     batches,
-///     [("CreateRevision", 1), ("CreatePod", 1), ("CreatePod", 2), ("CreatePod", 1), ("UpdateStatus", 1)]
-/// );
-/// # Ok::<(), serde_json::Error>(())
+/// assert_eq!(batches, [("CreatePod", 1), ("CreatePod", 2), ("CreatePod", 1), ("UpdateStatus", 1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A plan is read from its JSON form, too: a person may approve it, or another process execute it. Its actions are those of the plan
 /// that was written. The form lacks only the figures of [`conditions`](Self::conditions).
 ///
 /// ```
-/// use daemonset::{Action, Plan, Policy};
+/// use daemonset::Plan;
 /// # use daemonset::{Recording, plan};
-/// # use serde_json::{from_value, json};
-/// # let recording: Recording = from_value(json!({
-/// #     "now": "2026-01-01T12:00:00Z",
-/// #     "daemonSet": {
-/// #         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
-/// #     },
-/// #     "nodes": [{"metadata": {"name": "a"}}],
-/// # }))?;
-/// # let plan = plan(&recording.snapshot().unwrap());
+/// # let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// # recording.pods.clear();
+/// # let plan = plan(&recording.snapshot()?);
 ///
 /// let to_approve = serde_json::to_string(&plan)?;
 /// let approved: Plan = serde_json::from_str(&to_approve)?;
@@ -81,7 +61,7 @@ use std::fmt;
 /// let newer = to_approve.replace("CreatePod", "PullImage");
 /// let error = serde_json::from_str::<Plan>(&newer).unwrap_err();
 /// assert!(error.to_string().starts_with("unknown variant `PullImage`, expected one of `AdoptPod`"));
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", from = "PlanForm")]
@@ -139,25 +119,17 @@ impl Plan {
     /// The instant at which to plan again, even if no change is seen before; `None` where time alone changes nothing.
     ///
     /// ```
-    /// use daemonset::{Recording, plan};
-    /// use serde_json::{from_value, json};
+    /// use daemonset::{Policy, Recording, plan};
     ///
-    /// # let daemon_set = json!({
-    /// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-    /// #     "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
-    /// # });
-    /// let mut recording: Recording = from_value(json!({
-    ///     "now": "2026-01-01T12:00:00Z",
-    ///     "daemonSet": daemon_set,
-    ///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
-    ///     "policy": {"burst": 1},
-    /// }))?;
-    /// let plan = plan(&recording.snapshot().unwrap());
+    /// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+    /// recording.pods.clear();
+    /// recording.policy = Policy::default().burst(1);
+    /// let plan = plan(&recording.snapshot()?);
     /// assert!(plan.acts());
-    /// assert_eq!(plan.summary(), "create 1 revision, create 1 pod, write the status");
-    /// // The second pod is for the next plan.
+    /// assert_eq!(plan.summary(), "create 1 pod, write the status");
+    /// // The other pods are for the next plans.
     /// assert_eq!(plan.requeue_at(), Some(recording.now));
-    /// # Ok::<(), serde_json::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn requeue_at(&self) -> Option<Timestamp> {
         self.requeue().map(|(at, _)| at)
@@ -165,22 +137,8 @@ impl Plan {
 
     /// The same instant with the change that it brings.
     pub fn requeue(&self) -> Option<(Timestamp, RequeueReason)> {
-        self.actions.iter().find_map(|action| match action {
-            Action::Requeue { at, reason } => Some((*at, *reason)),
-            Action::AdoptPod { .. }
-            | Action::ReleasePod { .. }
-            | Action::AdoptRevision { .. }
-            | Action::ReleaseRevision { .. }
-            | Action::CreateRevision { .. }
-            | Action::LabelRevision { .. }
-            | Action::RenumberRevision { .. }
-            | Action::AnnotateRevision { .. }
-            | Action::LabelPod { .. }
-            | Action::DeletePod { .. }
-            | Action::CreatePod { .. }
-            | Action::DeleteRevision { .. }
-            | Action::UpdateStatus { .. }
-            | Action::RecordEvent { .. } => None,
+        self.actions.iter().find_map(|action| {
+            if let Action::Requeue { at, reason } = action { Some((*at, *reason)) } else { None }
         })
     }
 
@@ -268,35 +226,16 @@ impl Plan {
 /// ```
 /// use daemonset::{DeleteReason, Recording, plan};
 /// use daemonset::report::NodeOutcome;
-/// use serde_json::{from_value, json};
 ///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// # let owners = json!([{"uid": "u1", "controller": true}]);
-/// # let labels = json!({"app": "agent", "controller-revision-hash": "old"});
-/// # let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
-/// // Both nodes have an available pod of an older template, and maxUnavailable is 1.
-/// let pod = |node: &str| {
-///     let metadata = json!({"name": node, "namespace": "ns", "uid": node, "labels": labels, "ownerReferences": owners});
-///     json!({"metadata": metadata, "spec": {"nodeName": node}, "status": ready})
-/// };
-/// let recording: Recording = from_value(json!({
-///     "now": "2026-01-01T12:00:00Z",
-///     "daemonSet": daemon_set,
-///     "nodes": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}],
-///     "pods": [pod("a"), pod("b")],
-/// }))?;
-/// let report = plan(&recording.snapshot().unwrap()).report;
-/// let NodeOutcome::Delete { reason, .. } = report.nodes[0].outcome else { panic!("one of two may go") };
-/// assert_eq!(reason, DeleteReason::OutdatedAvailable);
-/// assert_eq!(report.nodes[1].outcome.to_string(), "waits: maxUnavailable spent (1 of 1)");
-/// # Ok::<(), serde_json::Error>(())
+/// // Nodes b, c and d have an outdated pod, that of b is not Ready, and maxUnavailable is 1.
+/// let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// let report = plan(&recording.snapshot()?).report;
+/// let NodeOutcome::Delete { reason, .. } = report.nodes[1].outcome else { panic!("it need not be Ready to go") };
+/// assert_eq!(reason, DeleteReason::OutdatedNotReady);
+/// let verdict = report.node("c").unwrap();
+/// assert_eq!(verdict.outcome.to_string(), "waits: maxUnavailable spent (1 of 1)");
+/// assert_eq!(report.node("e"), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -327,25 +266,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The verdict on the node of this name; `None` if the report has none.
-    ///
-    /// ```
-    /// # use daemonset::{Recording, plan};
-    /// # use daemonset::report::NodeOutcome;
-    /// # use serde_json::{from_value, json};
-    /// # let recording: Recording = from_value(json!({
-    /// #     "now": "2026-01-01T12:00:00Z",
-    /// #     "daemonSet": {
-    /// #         "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-    /// #         "spec": {"selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}}},
-    /// #     },
-    /// #     "nodes": [{"metadata": {"name": "a"}}],
-    /// # }))?;
-    /// let report = plan(&recording.snapshot().unwrap()).report;
-    /// assert_eq!(report.node("a").unwrap().outcome.to_string(), "create: MissingPod");
-    /// assert_eq!(report.node("b"), None);
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
+    /// The verdict on the node of this name; `None` if the report has none. See the example of [`Report`].
     pub fn node(&self, name: &str) -> Option<&NodeVerdict> {
         let position = self.nodes.binary_search_by(|verdict| verdict.node.as_str().cmp(name)).ok()?;
         self.nodes.get(position)
@@ -756,23 +677,13 @@ impl NodeOutcome {
 /// ```
 /// use daemonset::{Recording, plan};
 /// use daemonset::report::Warning;
-/// use serde_json::{from_value, json};
 ///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// let mut recording: Recording =
-///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
 /// recording.daemon_set.spec.update_strategy.kind.clear();
-/// let warnings = plan(&recording.snapshot().unwrap()).warnings;
+/// let warnings = plan(&recording.snapshot()?).warnings;
 /// assert_eq!(warnings, [Warning::StrategyMissing]);
 /// assert_eq!(warnings[0].to_string(), "the update strategy has no type: OnDelete is taken");
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]

@@ -18,38 +18,15 @@ use thiserror::Error;
 /// ```
 /// use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 /// use daemonset::{Recording, plan};
-/// use serde_json::{from_value, json};
 ///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// # let outdated_pod = json!({
-/// #     "metadata": {
-/// #         "name": "agent-x", "namespace": "ns", "uid": "p1",
-/// #         "labels": {"app": "agent", "controller-revision-hash": "old"},
-/// #         "ownerReferences": [{"uid": "u1", "controller": true}],
-/// #     },
-/// #     "spec": {"nodeName": "a"},
-/// #     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
-/// # });
-/// let mut recording: Recording = from_value(json!({
-///     "now": "2026-01-01T12:00:00Z",
-///     "daemonSet": daemon_set,
-///     "nodes": [{"metadata": {"name": "a"}}],
-///     "pods": [outdated_pod],
-/// }))?;
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
 /// recording.daemon_set.spec.update_strategy.kind = "OnDelete".into();
-/// let plan = plan(&recording.snapshot().unwrap());
-/// let outlook = Outlook::new(&plan, recording.now, jiff::SignedDuration::from_mins(10)).unwrap();
-/// let RolloutState::Stuck { obstacles, .. } = outlook.state else { panic!("a person deletes the pod") };
+/// let plan = plan(&recording.snapshot()?);
+/// let outlook = Outlook::new(&plan, recording.now, jiff::SignedDuration::from_mins(10))?;
+/// let RolloutState::Stuck { obstacles, .. } = outlook.state else { panic!("a person deletes the pods") };
 /// assert_eq!(obstacles[0].kind, ObstacleKind::WaitsForDelete);
-/// assert_eq!((outlook.outdated, outlook.rounds_left), (1, None));
-/// # Ok::<(), serde_json::Error>(())
+/// assert_eq!((outlook.outdated, outlook.rounds_left), (3, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
