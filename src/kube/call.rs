@@ -111,46 +111,40 @@ impl ApiCall {
     #[must_use]
     pub fn new(action: &Action, caller: &Caller<'_>) -> Option<Self> {
         let ds = caller.daemon_set;
-        Some(match action {
-            Action::AdoptPod { pod, .. } => patch::<Pod>(pod, bodies::adopt(ds, pod)),
-            Action::ReleasePod { pod, .. } => patch::<Pod>(pod, bodies::release(ds, pod)),
-            Action::LabelPod { pod, labels, .. } => patch::<Pod>(pod, bodies::labels(pod, labels)),
-            Action::AdoptRevision { revision, .. } => {
-                patch::<ControllerRevision>(revision, bodies::adopt(ds, revision))
+        let patch = |object: &ObjectRef, body| (Verb::Patch(PatchType::StrategicMerge), body, same(object));
+        let create = |body| (Verb::Create, body, Preconditions::default());
+        let delete = |if_so| (Verb::Delete, bodies::delete_options(&if_so), if_so);
+        let (verb, body, preconditions) = match action {
+            Action::AdoptPod { pod: object, .. } | Action::AdoptRevision { revision: object, .. } => {
+                patch(object, bodies::adopt(ds, object))
             }
-            Action::ReleaseRevision { revision, .. } => {
-                patch::<ControllerRevision>(revision, bodies::release(ds, revision))
+            Action::ReleasePod { pod: object, .. } | Action::ReleaseRevision { revision: object, .. } => {
+                patch(object, bodies::release(ds, object))
             }
-            Action::LabelRevision { revision, labels, .. } => {
-                patch::<ControllerRevision>(revision, bodies::labels(revision, labels))
+            Action::LabelPod { pod: object, labels, .. }
+            | Action::LabelRevision { revision: object, labels, .. } => {
+                patch(object, bodies::labels(object, labels))
             }
-            Action::AnnotateRevision { revision, annotations, .. } => ApiCall {
-                verb: Verb::Patch(PatchType::Merge),
-                ..patch::<ControllerRevision>(revision, bodies::annotations(revision, annotations))
-            },
             Action::RenumberRevision { revision, number, .. } => {
-                patch::<ControllerRevision>(revision, bodies::number(revision, *number))
+                patch(revision, bodies::number(revision, *number))
             }
-            Action::CreateRevision { revision, .. } => create::<ControllerRevision>(ds, revision.clone()),
-            Action::CreatePod { pod, .. } => create::<Pod>(ds, pod.to_value()),
-            Action::DeletePod { pod, .. } => {
-                delete::<Pod>(pod, Preconditions { uid: Some(pod.uid.clone()), resource_version: None })
+            Action::AnnotateRevision { revision, annotations, .. } => {
+                (Verb::Patch(PatchType::Merge), bodies::annotations(revision, annotations), same(revision))
             }
-            Action::DeleteRevision { revision, .. } => {
-                delete::<ControllerRevision>(revision, unchanged(revision))
+            Action::CreateRevision { revision, .. } => create(revision.clone()),
+            Action::CreatePod { pod, .. } => create(pod.to_value()),
+            Action::DeletePod { pod, .. } => delete(same(pod)),
+            Action::DeleteRevision { revision, .. } => delete(unchanged(revision)),
+            Action::UpdateStatus { daemon_set, status, .. } => {
+                (Verb::UpdateStatus, bodies::with_status(ds, daemon_set, status), unchanged(daemon_set))
             }
-            Action::UpdateStatus { daemon_set, status, .. } => ApiCall {
-                verb: Verb::UpdateStatus,
-                collection: owner_collection(&ds.owner, &daemon_set.namespace),
-                name: Some(daemon_set.name.clone()),
-                body: bodies::with_status(ds, daemon_set, status),
-                preconditions: unchanged(daemon_set),
-            },
             Action::RecordEvent { event_type, reason, message, .. } => {
-                ApiCall::event(caller, *event_type, reason.as_str(), message)
+                return Some(ApiCall::event(caller, *event_type, reason.as_str(), message));
             }
             Action::Requeue { .. } => return None,
-        })
+        };
+        let name = action.subject().map(|object| object.name.clone());
+        Some(ApiCall { verb, collection: collection(action, ds), name, body, preconditions })
     }
 
     /// The call that records an event about the DaemonSet, as client-go's recorder does for Kubernetes' controller
@@ -210,44 +204,27 @@ impl ApiCall {
     }
 }
 
-fn collection<K: Resource<DynamicType = ()>>(namespace: &str) -> String {
-    K::url_path(&(), Some(namespace))
-}
-
-/// The collection of the owner's kind, which is a custom one where the DaemonSet says so.
-fn owner_collection(owner: &Owner, namespace: &str) -> String {
-    let Owner { api_version, plural, .. } = owner;
-    let root = if owner.group().is_empty() { "api" } else { "apis" };
-    format!("/{root}/{api_version}/namespaces/{namespace}/{plural}")
-}
-
-fn create<K: Resource<DynamicType = ()>>(ds: &DaemonSet, body: Value) -> ApiCall {
-    ApiCall {
-        verb: Verb::Create,
-        collection: collection::<K>(&ds.metadata.namespace),
-        name: None,
-        body,
-        preconditions: Preconditions::default(),
-    }
-}
-
-fn patch<K: Resource<DynamicType = ()>>(object: &ObjectRef, body: Value) -> ApiCall {
-    ApiCall {
-        verb: Verb::Patch(PatchType::StrategicMerge),
-        collection: collection::<K>(&object.namespace),
-        name: Some(object.name.clone()),
-        body,
-        preconditions: Preconditions { uid: Some(object.uid.clone()), resource_version: None },
-    }
-}
-
-fn delete<K: Resource<DynamicType = ()>>(object: &ObjectRef, preconditions: Preconditions) -> ApiCall {
-    ApiCall {
-        verb: Verb::Delete,
-        collection: collection::<K>(&object.namespace),
-        name: Some(object.name.clone()),
-        body: bodies::delete_options(&preconditions),
-        preconditions,
+/// The collection of the object: for an owner that of its kind, which is a custom one where the DaemonSet says so.
+fn collection(action: &Action, ds: &DaemonSet) -> String {
+    let namespace = action.subject().map_or(&ds.metadata.namespace, |object| &object.namespace);
+    match action {
+        Action::AdoptPod { .. }
+        | Action::ReleasePod { .. }
+        | Action::LabelPod { .. }
+        | Action::DeletePod { .. }
+        | Action::CreatePod { .. } => Pod::url_path(&(), Some(namespace)),
+        Action::AdoptRevision { .. }
+        | Action::ReleaseRevision { .. }
+        | Action::CreateRevision { .. }
+        | Action::LabelRevision { .. }
+        | Action::RenumberRevision { .. }
+        | Action::AnnotateRevision { .. }
+        | Action::DeleteRevision { .. } => ControllerRevision::url_path(&(), Some(namespace)),
+        Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => {
+            let Owner { api_version, plural, .. } = &ds.owner;
+            let root = if ds.owner.group().is_empty() { "api" } else { "apis" };
+            format!("/{root}/{api_version}/namespaces/{namespace}/{plural}")
+        }
     }
 }
 
@@ -266,11 +243,14 @@ fn is_segment(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && name.bytes().all(plain)
 }
 
+/// The object is not another one of the same name.
+fn same(object: &ObjectRef) -> Preconditions {
+    Preconditions { uid: Some(object.uid.clone()), resource_version: None }
+}
+
 /// The object is exactly the one of the snapshot.
 fn unchanged(object: &ObjectRef) -> Preconditions {
     let version = &object.resource_version;
-    Preconditions {
-        uid: Some(object.uid.clone()),
-        resource_version: (!version.is_empty()).then(|| version.clone()),
-    }
+    let resource_version = (!version.is_empty()).then(|| version.clone());
+    Preconditions { resource_version, ..same(object) }
 }

@@ -3,69 +3,12 @@
 //! Kubernetes has the field (kubernetes#55272) and no condition for it. Their meaning follows KEP-2804, and that of a
 //! Deployment's conditions; unlike there, some nodes may be without an available pod.
 
-use crate::plan::progress::{Progress, RolloutPhase};
+use crate::plan::progress::{Progress, Reason};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 /// The types of the conditions that are this crate's, in the order in which they are added.
 pub(crate) const TYPES: [&str; 2] = ["Available", "Progressing"];
-
-/// The reason of a condition, which decides its type and its status, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reason {
-    EnoughAvailable,
-    TooManyUnavailable,
-    Complete,
-    Updating,
-    Baking,
-    Paused,
-    WaitingForApproval,
-    TooManyFailures,
-    ProgressDeadlineExceeded,
-    RolledBack,
-}
-
-impl Reason {
-    fn as_str(self) -> &'static str {
-        match self {
-            Reason::EnoughAvailable => "EnoughAvailable",
-            Reason::TooManyUnavailable => "TooManyUnavailable",
-            Reason::Complete => "Complete",
-            Reason::Updating => "Updating",
-            Reason::Baking => "Baking",
-            Reason::Paused => "Paused",
-            Reason::WaitingForApproval => "WaitingForApproval",
-            Reason::TooManyFailures => "TooManyFailures",
-            Reason::ProgressDeadlineExceeded => "ProgressDeadlineExceeded",
-            Reason::RolledBack => "RolledBack",
-        }
-    }
-
-    fn condition_type(self) -> &'static str {
-        match self {
-            Reason::EnoughAvailable | Reason::TooManyUnavailable => "Available",
-            Reason::Complete
-            | Reason::Updating
-            | Reason::Baking
-            | Reason::Paused
-            | Reason::WaitingForApproval
-            | Reason::TooManyFailures
-            | Reason::ProgressDeadlineExceeded
-            | Reason::RolledBack => "Progressing",
-        }
-    }
-
-    fn status(self) -> &'static str {
-        match self {
-            Reason::EnoughAvailable | Reason::Complete | Reason::Updating | Reason::Baking => "True",
-            Reason::Paused | Reason::WaitingForApproval => "Unknown",
-            Reason::TooManyUnavailable
-            | Reason::TooManyFailures
-            | Reason::ProgressDeadlineExceeded
-            | Reason::RolledBack => "False",
-        }
-    }
-}
 
 /// A condition without its time.
 struct Condition {
@@ -88,7 +31,7 @@ pub(crate) fn conditions(progress: &Progress, previous: &[Value], now: Timestamp
         }
         // Of two conditions of one type, which no API server stores, the second one goes.
         let is_this = |new: &&mut Option<Condition>| {
-            new.as_ref().is_some_and(|new| is_of_type(old, new.reason.condition_type()))
+            new.as_ref().is_some_and(|new| is_of_type(old, new.reason.words().0))
         };
         let found = new.iter_mut().find(is_this).and_then(Option::take);
         conditions.extend(found.map(|condition| condition.after(old.as_object(), now)));
@@ -106,18 +49,18 @@ impl Condition {
     /// The condition in the place of the old one, whose other members stay. The time stays while the status does, if it can
     /// be read.
     fn after(self, old: Option<&Map<String, Value>>, now: Timestamp) -> Value {
-        let Condition { reason, message } = self;
+        let (kind, status, reason) = self.reason.words();
         let mut members = old.cloned().unwrap_or_default();
-        let same_status = members.get("status").and_then(Value::as_str) == Some(reason.status());
+        let same_status = members.get("status").and_then(Value::as_str) == Some(status);
         if !(same_status && has_time(&members)) {
             // As the API server writes times: in whole seconds.
             members.insert("lastTransitionTime".to_owned(), Value::from(format!("{now:.0}")));
         }
         // Members that this crate does not know stay as they are.
-        members.insert("message".to_owned(), Value::from(message));
-        members.insert("reason".to_owned(), Value::from(reason.as_str()));
-        members.insert("status".to_owned(), Value::from(reason.status()));
-        members.insert("type".to_owned(), Value::from(reason.condition_type()));
+        members.insert("message".to_owned(), Value::from(self.message));
+        for (member, text) in [("reason", reason), ("status", status), ("type", kind)] {
+            members.insert(member.to_owned(), Value::from(text));
+        }
         Value::Object(members)
     }
 }
@@ -154,40 +97,15 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
         return Condition { reason: Reason::Complete, message: complete };
     }
     let has = if *done == 1 { "has" } else { "have" };
-    let mut message = format!("{done} of {desired} nodes {has} an available pod of {revision}");
-    message.push_str(&waiting(progress));
-    message.push_str(&held(progress));
+    let (waiting, held) = (waiting(progress), held(progress));
+    let mut message =
+        format!("{done} of {desired} nodes {has} an available pod of {revision}{waiting}{held}");
     if progress.unavailable > 0 || progress.excused > 0 || progress.causes.taken > 0 {
         message.push_str("; ");
         message.push_str(&lack(progress, ""));
     }
-    let (reason, why) = reason(&progress.phase);
-    message.push_str(&why);
-    Condition { reason, message }
-}
-
-/// The reason of a rollout that is not complete, with words for a person.
-fn reason(phase: &RolloutPhase) -> (Reason, String) {
-    match phase {
-        RolloutPhase::Updating => (Reason::Updating, String::new()),
-        RolloutPhase::Baking { wave, until } => {
-            (Reason::Baking, format!("; wave {wave} bakes until {until}"))
-        }
-        RolloutPhase::WaitingForApproval { wave } => {
-            (Reason::WaitingForApproval, format!("; wave {wave} waits for approval"))
-        }
-        RolloutPhase::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
-        RolloutPhase::Stopped { reason } => {
-            // A person may have written the mark, with any text: that counts as too many failures.
-            let deadline = reason == Reason::ProgressDeadlineExceeded.as_str();
-            let typed = if deadline { Reason::ProgressDeadlineExceeded } else { Reason::TooManyFailures };
-            (typed, format!("; the new version has failed: {reason}"))
-        }
-        RolloutPhase::RolledBack { base, reason } => (
-            Reason::RolledBack,
-            format!("; the new version has failed ({reason}), all nodes go back to {base}"),
-        ),
-    }
+    message.push_str(&progress.why);
+    Condition { reason: progress.reason, message }
 }
 
 /// `, 165 are not reached by the rollout`, or nothing.
@@ -208,10 +126,9 @@ fn was_complete(previous: &[Value], message: &str) -> bool {
     let is = |member: &str, value: &str| {
         stored.and_then(|old| old.get(member)).and_then(Value::as_str) == Some(value)
     };
+    let (_, status, reason) = Reason::Complete.words();
     // A fleet without nodes was complete, too: the first node that joins begins no rollout.
-    is("status", Reason::Complete.status())
-        && is("reason", Reason::Complete.as_str())
-        && (is("message", message) || is("message", NO_TARGETS))
+    is("status", status) && is("reason", reason) && (is("message", message) || is("message", NO_TARGETS))
 }
 
 /// `, 165 wait for the budget`, or nothing.

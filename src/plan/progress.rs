@@ -1,4 +1,4 @@
-//! The figures that the conditions of the status are made from.
+//! The figures and the reason that the conditions of the status are made from.
 
 use crate::choose::Choice;
 use crate::choose::limits::Budget;
@@ -12,7 +12,6 @@ use crate::pods::history::History;
 use crate::rollout::goals::Rollout;
 use crate::rollout::report::RolloutStage;
 use crate::rollout::waves::{Done, WaveState};
-use jiff::Timestamp;
 
 /// How many nodes may be without an available pod under OnDelete, where no limit is written: the default of
 /// maxUnavailable, so that a person can replace one pod at a time.
@@ -42,34 +41,43 @@ pub(crate) struct Progress {
     pub on_delete: bool,
     /// Target nodes that the rollout has not reached.
     pub held: u32,
-    /// The state of the rollout, if the policy steers it.
-    pub phase: RolloutPhase,
+    /// The reason while it is not complete: that of the rollout, if the policy steers one.
+    pub reason: Reason,
+    /// The same in words for a person, which follow the figures; empty where these tell everything.
+    pub why: String,
 }
 
-/// The state of a rollout, as far as the conditions tell it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RolloutPhase {
-    /// It goes on, or no rollout is steered.
+/// The reason of a condition, which decides its type and its status, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    EnoughAvailable,
+    TooManyUnavailable,
+    Complete,
     Updating,
-    /// The pods of the last open wave are Ready, and not yet for long enough.
-    Baking {
-        wave: usize,
-        until: Timestamp,
-    },
-    /// The next wave waits for approval.
-    WaitingForApproval {
-        wave: usize,
-    },
+    Baking,
     Paused,
-    /// The new version has failed, and no further node gets it.
-    Stopped {
-        reason: String,
-    },
-    /// The new version has failed, and all nodes go back to this revision.
-    RolledBack {
-        base: String,
-        reason: String,
-    },
+    WaitingForApproval,
+    TooManyFailures,
+    ProgressDeadlineExceeded,
+    RolledBack,
+}
+
+impl Reason {
+    /// The type and the status of its condition, and its own word.
+    pub(crate) const fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Reason::EnoughAvailable => ("Available", "True", "EnoughAvailable"),
+            Reason::TooManyUnavailable => ("Available", "False", "TooManyUnavailable"),
+            Reason::Complete => ("Progressing", "True", "Complete"),
+            Reason::Updating => ("Progressing", "True", "Updating"),
+            Reason::Baking => ("Progressing", "True", "Baking"),
+            Reason::Paused => ("Progressing", "Unknown", "Paused"),
+            Reason::WaitingForApproval => ("Progressing", "Unknown", "WaitingForApproval"),
+            Reason::TooManyFailures => ("Progressing", "False", "TooManyFailures"),
+            Reason::ProgressDeadlineExceeded => ("Progressing", "False", "ProgressDeadlineExceeded"),
+            Reason::RolledBack => ("Progressing", "False", "RolledBack"),
+        }
+    }
 }
 
 impl Progress {
@@ -81,6 +89,7 @@ impl Progress {
         choice: &Choice<NodeIx>,
     ) -> Self {
         let snapshot = fleet.snapshot;
+        let (reason, why) = fleet.goals.rollout().map_or((Reason::Updating, String::new()), reason);
         let progress = Progress {
             revision: history.current_name(snapshot),
             begins: history.current().view.is_none() || history.renumbered.is_some(),
@@ -95,7 +104,8 @@ impl Progress {
             waiting: sums.get(Figure::Waits) - choice.waiting,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
             held: sums.get(Figure::Held),
-            phase: fleet.goals.rollout().map_or(RolloutPhase::Updating, phase),
+            reason,
+            why,
         };
         debug_assert_eq!(
             progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.taken,
@@ -106,30 +116,36 @@ impl Progress {
     }
 }
 
-fn phase(rollout: &Rollout<'_>) -> RolloutPhase {
+fn reason(rollout: &Rollout<'_>) -> (Reason, String) {
     let decision = &rollout.known.decision;
     let waves = &decision.waves;
     let next = waves.open;
     let last = next.checked_sub(1).and_then(|last| Some((last, waves.list.get(last)?)));
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
     match &decision.stage {
-        RolloutStage::Paused => RolloutPhase::Paused,
-        RolloutStage::Stopped { reason } => RolloutPhase::Stopped { reason: reason.clone() },
+        RolloutStage::Over => (Reason::Updating, String::new()),
+        RolloutStage::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
+        RolloutStage::Stopped { reason } => {
+            // A person may have written the mark, with any text: that counts as too many failures.
+            let is_deadline = reason == Reason::ProgressDeadlineExceeded.words().2;
+            let typed = if is_deadline { Reason::ProgressDeadlineExceeded } else { Reason::TooManyFailures };
+            (typed, format!("; the new version has failed: {reason}"))
+        }
         RolloutStage::RolledBack { reason } => {
             // A rollout without base is stopped instead, so that there is one here.
-            let base = rollout.base.as_ref().map(|base| base.view.name.to_owned());
-            RolloutPhase::RolledBack { base: base.unwrap_or_default(), reason: reason.clone() }
+            let base = rollout.base.as_ref().map_or("", |base| base.view.name);
+            let why = format!("; the new version has failed ({reason}), all nodes go back to {base}");
+            (Reason::RolledBack, why)
         }
-        RolloutStage::Over => RolloutPhase::Updating,
         // Approval is asked for only once the last wave is done: before that the answer changes nothing.
         RolloutStage::GoingOn => match last {
             Some((wave, WaveState { done: Done::At(until), .. })) => {
-                RolloutPhase::Baking { wave, until: *until }
+                (Reason::Baking, format!("; wave {wave} bakes until {until}"))
             }
             Some((_, WaveState { done: Done::Yes, .. })) | None if waits_for_approval => {
-                RolloutPhase::WaitingForApproval { wave: next }
+                (Reason::WaitingForApproval, format!("; wave {next} waits for approval"))
             }
-            Some(_) | None => RolloutPhase::Updating,
+            Some(_) | None => (Reason::Updating, String::new()),
         },
     }
 }
