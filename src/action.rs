@@ -577,20 +577,13 @@ words! {
 impl DeleteReason {
     /// Whether the update strategy deletes for it, and not node sync.
     pub const fn is_update(self) -> bool {
-        match self {
+        matches!(
+            self,
             DeleteReason::OutdatedPending
-            | DeleteReason::OutdatedNotReady
-            | DeleteReason::OutdatedNotYetAvailable
-            | DeleteReason::OutdatedAvailable => true,
-            DeleteReason::SucceededPod
-            | DeleteReason::FailedPod
-            | DeleteReason::ExcessPod
-            | DeleteReason::SuccessorAvailable
-            | DeleteReason::NotReadyBesideSuccessor
-            | DeleteReason::NodeExcluded
-            | DeleteReason::TolerationWithdrawn
-            | DeleteReason::NodeGone => false,
-        }
+                | DeleteReason::OutdatedNotReady
+                | DeleteReason::OutdatedNotYetAvailable
+                | DeleteReason::OutdatedAvailable
+        )
     }
 }
 

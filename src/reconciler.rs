@@ -18,9 +18,8 @@ use thiserror::Error;
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
 /// show yet, the back-off of failed pods and the updates that were rejected.
 ///
-/// The duties of its caller: list all objects of [`Observed`] anew for each plan; execute the batches in order, the actions of one
-/// batch at the same time if it likes; record the outcome of each; stop after a batch in which [`record`](Self::record) says so,
-/// and plan again. The `Tracker` of daemonset-incremental is the driver of callers that watch: its plans cost as much as the changes.
+/// Its caller has [duties](crate#the-callers-duties). The `Tracker` of daemonset-incremental is the driver of callers that watch: its
+/// plans cost as much as the changes.
 ///
 /// ```
 /// use daemonset::{Action, ActionOutcome, Observed, Reconciler, model};

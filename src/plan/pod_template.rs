@@ -7,8 +7,7 @@ use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use crate::kubernetes::{canonical_json, hash};
 use crate::model::Toleration;
 use crate::objects::pod_manifest::{PodManifest, Shared, Tie};
-use crate::plan::rest_of_cluster;
-use crate::plan::rest_of_cluster::RestOfCluster;
+use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
 use crate::pods::history::History;
 use crate::rollout::base::Base;
 use serde_json::{Map, Value, json};
@@ -163,7 +162,7 @@ struct DeterministicNames<'s> {
     uid: &'s str,
     used: BTreeSet<&'s str>,
     /// The pods that are not in the snapshot.
-    others: Option<&'s dyn rest_of_cluster::PodLookup>,
+    others: Option<&'s dyn PodLookup>,
 }
 
 impl<'s> DeterministicNames<'s> {
@@ -178,7 +177,7 @@ impl<'s> DeterministicNames<'s> {
             prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
             uid: ds.uid.as_str(),
             used: same_namespace.map(|pod| pod.name).collect(),
-            others: rest.pod_names.map(|names| names as &dyn rest_of_cluster::PodLookup),
+            others: rest.pod_names.map(|names| names as &dyn PodLookup),
         }
     }
 

@@ -16,14 +16,6 @@ use crate::pods::history::History;
 use jiff::SignedDuration;
 use std::collections::BTreeSet;
 
-/// The taken nodes as a snapshot shows them.
-struct TakenNodes {
-    /// A Ready pod of the node's goal is there.
-    back: BTreeSet<NodeIx>,
-    /// They should run a pod, and are Ready themselves.
-    ready_targets: BTreeSet<NodeIx>,
-}
-
 impl Memory {
     /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
     /// is forgotten after a while, too: its pod counts as unavailable there. No other node is: nothing else counts it.
@@ -31,35 +23,27 @@ impl Memory {
         if self.taken.is_empty() {
             return;
         }
+        let is_steered = snapshot.spec.policy.rollout.is_some();
+        // To find the goals takes most of a decision. Without a rollout each goal is the current revision, and labels suffice.
+        let fleet = is_steered.then(|| fleet_towards_goal(snapshot, rest)).flatten();
+        let is_ready_target = |node: NodeIx| match &fleet {
+            Some(fleet) => fleet.is_ready_target(node),
+            None => snapshot.placement(node) == Placement::Run && snapshot.node(node).ready != Some(false),
+        };
         // Found before an entry goes: whether a pod is back depends on the uids of all entries.
-        let TakenNodes { back, ready_targets } = self.taken_as_shown(snapshot, rest);
+        let back = match &fleet {
+            Some(fleet) => self.nodes_with_a_ready_pod_of_their_goal(fleet),
+            // The plan ends early: without goals nothing shows that a node is back, and its entry waits for the next snapshot.
+            None if is_steered => BTreeSet::new(),
+            None => self.nodes_with_a_ready_updated_pod(snapshot),
+        };
         let expiry = SignedDuration::from_secs(snapshot.spec.policy.taken_expiry_seconds.into());
         self.taken.retain(|node, taken| {
             let Some(node) = snapshot.index.node(node.as_str()) else { return false };
             // A clock that has gone back makes an entry old as well: it must not count for ever.
-            let expired = snapshot.now.duration_since(taken.at).abs() >= expiry;
-            !(back.contains(&node) || expired && ready_targets.contains(&node))
+            let is_expired = snapshot.now.duration_since(taken.at).abs() >= expiry;
+            !(back.contains(&node) || is_expired && is_ready_target(node))
         });
-    }
-
-    /// The taken nodes as the snapshot shows them. Under a rollout policy none is back while a plan ends early.
-    fn taken_as_shown(&self, snapshot: &Snapshot<'_>, rest: &RestOfCluster<'_>) -> TakenNodes {
-        let steered = snapshot.spec.policy.rollout.is_some();
-        // To find the goals takes most of a decision. Without a rollout each goal is the current revision, and labels suffice.
-        let fleet = steered.then(|| fleet_towards_goal(snapshot, rest)).flatten();
-        let is_ready_target = |node: &NodeIx| match &fleet {
-            Some(fleet) => fleet.is_ready_target(*node),
-            None => snapshot.placement(*node) == Placement::Run && snapshot.node(*node).ready != Some(false),
-        };
-        TakenNodes {
-            ready_targets: self.taken_nodes(snapshot).filter(is_ready_target).collect(),
-            back: match &fleet {
-                Some(fleet) => self.nodes_with_a_ready_pod_of_their_goal(fleet),
-                // Without goals nothing shows that a node is back: its entry waits for the next snapshot.
-                None if steered => BTreeSet::new(),
-                None => self.nodes_with_a_ready_updated_pod(snapshot),
-            },
-        }
     }
 
     /// The nodes of which a live pod of their goal is Ready. A deleted pod that a stale list still shows is no sign of life.
@@ -69,13 +53,8 @@ impl Memory {
             let uid = fleet.view(pod).uid;
             pod.of_goal && pod.is_ready() && !taken.contains(uid) && !self.deletes.contains_key(uid)
         };
-        let nodes = self.taken_nodes(fleet.snapshot);
+        let nodes = self.taken.keys().filter_map(|node| fleet.snapshot.index.node(node.as_str()));
         nodes.filter(|node| fleet.pods_of(*node).any(|(_, pod)| is_back(pod))).collect()
-    }
-
-    /// The taken nodes that are in the snapshot.
-    fn taken_nodes(&self, snapshot: &Snapshot<'_>) -> impl Iterator<Item = NodeIx> {
-        self.taken.keys().filter_map(|node| snapshot.index.node(node.as_str()))
     }
 
     /// The pods whose deletion took a node.

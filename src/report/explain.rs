@@ -111,19 +111,15 @@ struct Explainer<'d> {
 impl<'d> Explainer<'d> {
     fn new(snapshot: &'d Snapshot<'d>, steps: &'d Steps<'d>) -> Self {
         let burst = &steps.burst;
-        let mut deletes = BTreeMap::new();
-        for deletion in steps.update.all_deletes(&steps.node_sync) {
-            deletes.insert(deletion.pod, (deletion.reason, false));
-        }
-        for deletion in &burst.deletes {
-            deletes.insert(deletion.pod, (deletion.reason, true));
-        }
+        let wanted = steps.update.all_deletes(&steps.node_sync).map(|deletion| (deletion, false));
+        // Later ones replace earlier ones: each that is in the plan is a wanted one, too.
+        let deletes = wanted.chain(burst.deletes.iter().map(|deletion| (deletion, true)));
         let mut surging = steps.update.choice.creates.clone();
         surging.sort_unstable();
         Explainer {
             snapshot,
             steps,
-            deletes,
+            deletes: deletes.map(|(deletion, planned)| (deletion.pod, (deletion.reason, planned))).collect(),
             surging,
             creates: burst.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
         }
@@ -213,13 +209,9 @@ impl<'d> Explainer<'d> {
     }
 
     fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {
-        if let Some((position, creation)) = self.creates.get(&node) {
-            let batch = Creation::batch(*position);
-            return Some(NodeOutcome::Create {
-                reason: creation.reason,
-                batch,
-                rejected: self.rejected(node),
-            });
+        if let Some((position, Creation { reason, .. })) = self.creates.get(&node) {
+            let (batch, rejected) = (Creation::batch(*position), self.rejected(node));
+            return Some(NodeOutcome::Create { reason: *reason, batch, rejected });
         }
         if let Some(reason) = pods.iter().find_map(|pod| pod.deleted) {
             return Some(NodeOutcome::Delete { reason, rejected: self.rejected(node) });
@@ -284,14 +276,8 @@ impl<'d> Explainer<'d> {
 
 /// The node waits for the last of its terminating pods.
 fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
-    let overdue = pods.iter().filter_map(|pod| match pod.state {
-        PodState::Terminating { overdue_at } => Some(overdue_at),
-        PodState::Available { .. }
-        | PodState::Ready { .. }
-        | PodState::NotReady { .. }
-        | PodState::Pending { .. }
-        | PodState::Failed
-        | PodState::Succeeded => None,
+    let overdue = pods.iter().filter_map(|pod| {
+        if let PodState::Terminating { overdue_at } = pod.state { Some(overdue_at) } else { None }
     });
     overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
 }

@@ -599,14 +599,8 @@ impl fmt::Display for NodeOutcome {
         match self {
             NodeOutcome::UpToDate => f.write_str("up to date"),
             NodeOutcome::NotTarget => f.write_str("no target node"),
-            NodeOutcome::Create { reason, rejected, .. } => {
-                write!(f, "create: {reason}")?;
-                rejected.map_or(Ok(()), |rejected| write!(f, ", {rejected}"))
-            }
-            NodeOutcome::Delete { reason, rejected } => {
-                write!(f, "delete: {reason}")?;
-                rejected.map_or(Ok(()), |rejected| write!(f, ", {rejected}"))
-            }
+            NodeOutcome::Create { reason, .. } => write!(f, "create: {reason}"),
+            NodeOutcome::Delete { reason, .. } => write!(f, "delete: {reason}"),
             NodeOutcome::WaitsForNextPlan => f.write_str("waits for the next plan: this one is full"),
             NodeOutcome::HeldByMaxUnavailable { used, limit } => {
                 write!(f, "waits: maxUnavailable spent ({used} of {limit})")
@@ -634,6 +628,11 @@ impl fmt::Display for NodeOutcome {
             }
             NodeOutcome::LeftAlone { lifecycle } => write!(f, "left alone: {lifecycle}"),
         }?;
+        if let NodeOutcome::Create { rejected: Some(rejected), .. }
+        | NodeOutcome::Delete { rejected: Some(rejected), .. } = self
+        {
+            write!(f, ", {rejected}")?;
+        }
         match self.when().filter(|_| !f.alternate()) {
             Some((preposition, at)) => write!(f, " ({preposition} {at})"),
             None => Ok(()),
@@ -817,13 +816,11 @@ impl fmt::Display for Warning {
                 "host port {port} with maxSurge: only one pod of a node can have it, so the new one may stay Pending, keep \
                  its place and stop the update"
             ),
-            Warning::NodesLost { nodes: 1 } => f.write_str(
-                "1 node went down with the updated pod, and counts against the limit: repair or remove, or undo the update",
-            ),
             Warning::NodesLost { nodes } => write!(
                 f,
-                "{nodes} nodes went down with the updated pod, and count against the limit: repair or remove, or undo the \
-                 update"
+                "{nodes} {} down with the updated pod, and {} against the limit: repair or remove, or undo the update",
+                if *nodes == 1 { "node went" } else { "nodes went" },
+                if *nodes == 1 { "counts" } else { "count" },
             ),
             Warning::NodesTaken { nodes } => write!(
                 f,

@@ -249,24 +249,19 @@ impl Watch {
         }
     }
 
-    /// Whether every updated pod that is not Ready has been so for too long.
+    /// Whether every updated pod that is not Ready has been so for too long, and there is one.
     fn is_out_of_patience(&self, pods: &[PodVerdict]) -> bool {
-        let mut since = pods.iter().filter(|pod| pod.updated).filter_map(|pod| match pod.state {
-            PodState::NotReady { since } | PodState::Pending { since } => Some(since),
-            PodState::Available { .. }
-            | PodState::Ready { .. }
-            | PodState::Terminating { .. }
-            | PodState::Failed
-            | PodState::Succeeded => None,
+        let mut since = pods.iter().filter(|pod| pod.updated).filter_map(|pod| {
+            if let PodState::NotReady { since } | PodState::Pending { since } = pod.state {
+                Some(since)
+            } else {
+                None
+            }
         });
         let too_long = |since: Option<Timestamp>| {
             since.is_some_and(|since| self.now.duration_since(since) >= self.patience)
         };
-        let mut any = false;
-        since.all(|since| {
-            any = true;
-            too_long(since)
-        }) && any
+        since.next().is_some_and(too_long) && since.all(too_long)
     }
 }
 
@@ -328,13 +323,7 @@ fn is_outdated(node: &NodeVerdict, how: fn(PodState) -> bool) -> bool {
 }
 
 fn is_live(state: PodState) -> bool {
-    match state {
-        PodState::Available { .. }
-        | PodState::Ready { .. }
-        | PodState::NotReady { .. }
-        | PodState::Pending { .. } => true,
-        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded => false,
-    }
+    is_ready(state) || matches!(state, PodState::NotReady { .. } | PodState::Pending { .. })
 }
 
 fn is_ready(state: PodState) -> bool {
