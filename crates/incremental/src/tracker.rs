@@ -1,7 +1,7 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{FromTemplate, cut, decide, plan_decided, watch_for_bugs};
+use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::report::ReportScope;
 use daemonset::{
@@ -354,6 +354,16 @@ impl Tracker {
     pub fn take_touched(&mut self) -> Result<Option<BTreeSet<u32>>, NeedsLists> {
         let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
         Ok(kept.take_touched())
+    }
+
+    /// For each wave of the rollout policy, whether its selector matches the labels of the node in this slot.
+    pub fn wave_matches(&self, slot: u32) -> impl Iterator<Item = bool> {
+        self.kept.iter().flat_map(move |kept| kept.wave_matches(slot))
+    }
+
+    /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not the base of the rollout.
+    pub fn base_placement(&self, slot: u32, uid: &str) -> Option<Placement> {
+        self.kept.as_ref().ok()?.base_placement(slot, uid)
     }
 
     /// The slots of all nodes.

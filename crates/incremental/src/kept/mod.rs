@@ -12,6 +12,7 @@ mod choose;
 mod evaluate;
 mod evaluation;
 mod facts;
+mod labels;
 mod memory;
 mod objects;
 mod partial;
@@ -28,8 +29,8 @@ pub(crate) use memory::about;
 use crate::NeedsLists;
 use apply::keeps;
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Position, RestOfCluster,
-    RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
+    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Placement, Position,
+    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -279,6 +280,19 @@ impl Kept {
     pub(crate) fn node_slot_of_pod(&self, name: &str) -> Option<Slot> {
         let pod = self.objects.pod_slot(name)?;
         self.objects.pod(pod).map(|pod| pod.node)
+    }
+
+    /// For each wave of the rollout policy, whether it matches the labels of the node in this slot.
+    pub(crate) fn wave_matches(&self, slot: Slot) -> impl Iterator<Item = bool> {
+        let policy = self.spec.policy.rollout.as_ref();
+        let rollout = self.rollout.as_ref().zip(policy);
+        rollout.into_iter().flat_map(move |(rollout, policy)| rollout.labels.of(slot, policy.waves.len()))
+    }
+
+    /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not base.
+    pub(crate) fn base_placement(&self, slot: Slot, uid: &str) -> Option<Placement> {
+        let rollout = self.rollout.as_ref().filter(|rollout| rollout.has_base(uid))?;
+        rollout.placement_of(slot)
     }
 
     pub(crate) fn all_slots(&self) -> impl Iterator<Item = Slot> {

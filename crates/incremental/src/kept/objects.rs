@@ -145,7 +145,7 @@ impl Objects {
     }
 
     /// The facts about the node or its pods have changed.
-    fn change_facts(&mut self, slot: Slot) {
+    pub(super) fn change_facts(&mut self, slot: Slot) {
         self.mark_dirty(slot);
         self.touch(slot);
     }

@@ -5,6 +5,7 @@
 use super::WholePlan;
 use super::evaluation::Named;
 use super::facts::{KeptNode, Slot};
+use super::labels::{WaveLabels, WaveSelectors};
 use super::objects::Objects;
 use super::waves::{Members, Orders, Turn, WavePlace};
 use crate::NeedsLists;
@@ -30,6 +31,7 @@ pub(super) struct KeptRollout {
     orders: Orders,
     /// By slot.
     nodes: Vec<Option<Member>>,
+    pub(super) labels: WaveLabels,
     sums: RolloutSums<Counted>,
     /// The nodes that fail, by name.
     failing: BTreeMap<NodeName, FailureEvidence>,
@@ -125,6 +127,7 @@ impl KeptRollout {
             waves: Vec::new(),
             orders: Orders::default(),
             nodes: Vec::new(),
+            labels: WaveLabels::default(),
             sums: RolloutSums::new(policy.waves.len()),
             failing: BTreeMap::new(),
             failing_list: None,
@@ -143,6 +146,7 @@ impl KeptRollout {
         let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goals.rollout()?.known)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, known)| known.base.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
+        let selectors = WaveSelectors::new(&policy.waves);
         for ((slot, position), (_, node)) in (0..).zip(&*listed.order).zip(&objects.nodes) {
             let KeptNode { name, placement, .. } = &node.facts;
             let (node, live) = match decided {
@@ -153,6 +157,7 @@ impl KeptRollout {
                 None => (RolloutNode::new(RolloutFacts::NONE), Arc::default()),
             };
             let by_base = rollout.placement_by_base(snapshot.node(*position), *placement);
+            rollout.labels.put(slot, snapshot.node(*position), &selectors);
             rollout.nodes.push(Some(Member { name: name.clone(), node, by_base, live }));
             rollout.count(slot, true);
         }
@@ -297,6 +302,11 @@ impl KeptRollout {
         }
         self.count(slot, true);
         self.changed.insert(slot);
+    }
+
+    /// The placement of a node by the template of base.
+    pub(super) fn placement_of(&self, slot: Slot) -> Option<Placement> {
+        self.member(slot)?.by_base
     }
 
     fn member(&self, slot: Slot) -> Option<&Member> {
