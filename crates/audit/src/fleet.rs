@@ -8,6 +8,7 @@ use daemonset::internal::{
     HashIx, IndexVec, NodeIx, Placement, Strategy, TaintView, change, enumerate, neutral, tolerated,
 };
 use daemonset::model::Toleration;
+use std::sync::Arc;
 
 /// All nodes of the snapshot.
 pub(super) struct Fleet {
@@ -20,7 +21,15 @@ pub(super) struct Fleet {
     pub(super) not_ready: u32,
     pub(super) carried: IndexVec<HashIx, Carried>,
     /// The nodes that the snapshot lacks.
-    pub(super) others: Sums,
+    pub(super) others: Others,
+}
+
+/// The nodes that a snapshot lacks, towards their goals.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    pub(super) sums: Sums,
+    /// Their pods by the hash.
+    pub(super) carried: Vec<(Arc<str>, Carried)>,
 }
 
 /// How many nodes count in each figure, before the list.
@@ -269,7 +278,7 @@ impl Fleet {
             unavailable: 0,
             not_ready: 0,
             carried: IndexVec::repeat(Carried::default(), snapshot.index().hashes().len()),
-            others: Sums::default(),
+            others: Others::default(),
         };
         fleet.count_pods(context);
         for create in &context.unseen {
@@ -287,28 +296,28 @@ impl Fleet {
     }
 
     /// The same nodes beside others.
-    pub(super) fn beside(mut self, others: Sums) -> Self {
-        self.desired += others.desired;
-        self.unavailable += others.unavailable;
-        self.not_ready += others.not_ready;
+    pub(super) fn beside(mut self, others: Others) -> Self {
+        self.desired += others.sums.desired;
+        self.unavailable += others.sums.unavailable;
+        self.not_ready += others.sums.not_ready;
         self.others = others;
         self
     }
 
     /// Nodes lost to the update, by the pods that stay.
     pub(super) fn lost(&self) -> u32 {
-        self.others.lost + self.nodes.iter().map(|node| u32::from(node.is_lost())).sum::<u32>()
+        self.others.sums.lost + self.nodes.iter().map(|node| u32::from(node.is_lost())).sum::<u32>()
     }
 
     /// Nodes that are [being replaced](NodeCounts::is_being_replaced), by the pods that stay.
     pub(super) fn being_replaced(&self) -> u32 {
-        self.others.being_replaced
+        self.others.sums.being_replaced
             + self.nodes.iter().map(|node| u32::from(node.is_being_replaced())).sum::<u32>()
     }
 
     /// Nodes that are [doubled](NodeCounts::is_doubled), with the creates of the list.
     pub(super) fn doubled(&self) -> u32 {
-        self.others.doubled + self.nodes.iter().map(|node| u32::from(node.is_doubled())).sum::<u32>()
+        self.others.sums.doubled + self.nodes.iter().map(|node| u32::from(node.is_doubled())).sum::<u32>()
     }
 
     /// Takes the list's deletes away and gives the loss of each target node.

@@ -1,32 +1,31 @@
 //! Plans from changes, judged by the objects that a tracker keeps.
 
+use crate::beside::{Beside, Elsewhere};
 use crate::context::Context;
-use crate::fleet::{Fleet, Sums};
-use crate::goals::Goals;
-use crate::limits::{is_last, leaves_last};
+use crate::counted::{Counted, Part};
+use crate::fleet::Fleet;
+use crate::goals::{Goals, Tally};
 use crate::violation::{Findings, Violation};
-use crate::{audit, check_objects, list, status};
-use daemonset::internal::{IndexVec, NodeIx, Strategy};
-use daemonset::model::Toleration;
-use daemonset::{Action, ObservedAt, PodView, Snapshot};
+use crate::{audit_towards, check_objects, list, status};
+use daemonset::{Action, ObservedAt, Snapshot};
 use daemonset_incremental::{NeedsLists, Tracker};
-use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Why a tracker does not keep the objects that an audit needs. [`audit()`] of a snapshot of all objects has an answer.
+/// Why a tracker does not keep the objects that an audit needs. [`audit()`](crate::audit()) of a snapshot of all objects has an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotKept {
     /// No objects are kept: the next plan needs lists, too.
     #[error(transparent)]
     NeedsLists(#[from] NeedsLists),
-    /// The labels of nodes, by which the waves of a [rollout policy](field@daemonset::Policy::rollout) choose nodes.
-    #[error("the labels of nodes are not kept, and the waves of a rollout policy need them")]
-    NodeLabels,
+    /// The placements of nodes by the template of the base of a [rollout](field@daemonset::Policy::rollout): the last plan knew another base,
+    /// or ended before it chose one.
+    #[error("which nodes should run a pod of base is not kept: the last plan knew another base")]
+    OtherBase,
 }
 
-/// As [`audit()`], by the objects that a tracker keeps for its plans, at this instant.
+/// As [`audit()`](crate::audit()), by the objects that a tracker keeps for its plans, at this instant.
 ///
 /// An object of another owner is not kept: an action on it is an [`UnknownObject`](crate::ViolationKind::UnknownObject). The cost
 /// grows as nodes and pods do.
@@ -60,17 +59,29 @@ pub fn audit_kept(
     actions: &[Action],
     at: impl Into<ObservedAt>,
 ) -> Result<Vec<Violation>, NotKept> {
-    let (_, snapshot) = tracker.kept_part(tracker.node_slots(), at.into())?;
-    if tracker.policy().rollout.is_some() {
-        return Err(NotKept::NodeLabels);
-    }
-    Ok(audit(&snapshot, actions))
+    let (slots, snapshot) = tracker.kept_part(tracker.node_slots(), at.into())?;
+    let goals = match &snapshot.spec().policy.rollout {
+        None => Goals::unsteered(&snapshot),
+        Some(policy) => {
+            let beside = Beside { tracker, slots: &slots, elsewhere: &Elsewhere::default() };
+            let (goals, _) =
+                Goals::steered(&snapshot, policy, actions, &mut Tally::new(&policy.waves), &beside)?;
+            goals
+        }
+    };
+    Ok(audit_towards(&snapshot, &goals, actions))
 }
 
 /// Judges the plans of one [`Tracker`], each at the cost of the changes since the last one.
 ///
-/// It counts each kept node once, apart from the planner, and again when something about the node has changed. A list with an action
-/// on a revision is judged by all kept objects, as [`audit_kept`] does: such lists are few.
+/// It counts each kept node once, apart from the planner, and again when something about the node has changed; so it does with the waves of a
+/// rollout policy and with the pods of each revision. All nodes are counted again where the counts of each rest on another basis:
+///
+/// - after the objects were listed again, and where most nodes have changed;
+/// - when a revision with another template becomes current, or another revision becomes base;
+/// - when a hash label of pods means another template than before;
+/// - with another strategy, `minReadySeconds`, tolerations of the template or template generation;
+/// - when the clock goes back.
 ///
 /// ```
 /// use daemonset::{Observed, Policy, model};
@@ -96,57 +107,6 @@ pub struct Auditor {
     counted: Counted,
 }
 
-/// The kept nodes, counted.
-#[derive(Debug, Default)]
-struct Counted {
-    /// `None` where no node is counted.
-    basis: Option<Basis>,
-    nodes: BTreeMap<u32, CountedNode>,
-    sums: Sums,
-    /// When time alone changes the counts of a node.
-    due: BTreeSet<(Timestamp, u32)>,
-    /// Nodes that the memory had an entry of.
-    remembered: BTreeSet<u32>,
-    now: Timestamp,
-}
-
-/// A counted node.
-#[derive(Debug, Clone, Copy)]
-struct CountedNode {
-    sums: Sums,
-    due: Option<Timestamp>,
-}
-
-/// The parts of the DaemonSet and of its revisions on which the counts of every node rest.
-#[derive(Debug, PartialEq)]
-struct Basis {
-    surges: bool,
-    min_ready_seconds: i32,
-    template_generation: Option<String>,
-    tolerations: Vec<Toleration>,
-    current: Option<(String, Option<Timestamp>)>,
-    /// Each revision's hash, and whether it has the template.
-    hashes: Vec<(String, bool)>,
-}
-
-impl Basis {
-    fn new(context: &Context<'_>) -> Self {
-        let spec = context.snapshot.spec();
-        let members = context.lineage.members.iter().chain(context.lineage.current());
-        Basis {
-            surges: matches!(spec.strategy, Strategy::Surge { .. }),
-            min_ready_seconds: spec.daemon_set.spec.min_ready_seconds,
-            template_generation: spec.template_generation.clone(),
-            tolerations: spec.template.tolerations.clone(),
-            current: context
-                .lineage
-                .current()
-                .map(|member| (member.view.uid.to_owned(), member.view.created_at)),
-            hashes: members.map(|member| (member.hash.to_owned(), member.equal)).collect(),
-        }
-    }
-}
-
 impl Auditor {
     /// As [`audit_kept`], at the cost of the changes since the last call with this tracker.
     ///
@@ -159,15 +119,12 @@ impl Auditor {
         at: impl Into<ObservedAt>,
     ) -> Result<Vec<Violation>, NotKept> {
         let at = at.into();
-        if tracker.policy().rollout.is_some() || actions.is_empty() || has_revisions(actions) {
-            return audit_kept(tracker, actions, at);
-        }
         let touched = tracker.take_touched()?;
         // With a clock that goes back, a pod that was available may be so no longer.
         if touched.is_none() || at.now < self.counted.now {
             self.counted = Counted::default();
         }
-        if let Some(touched) = touched.filter(|_| self.counted.basis.is_some()) {
+        if let Some(touched) = touched.filter(|_| self.counted.has_nodes()) {
             let mut slots = touched;
             slots.extend(self.counted.due_again(at.now));
             slots.extend(tracker.remembered_slots());
@@ -183,6 +140,9 @@ impl Auditor {
     }
 
     /// Counts the nodes in these slots again, and judges the actions beside all others. `None` if the others rest on another basis.
+    ///
+    /// # Errors
+    /// As [`audit_kept`]. Then no node is counted.
     fn judge(
         &mut self,
         tracker: &Tracker,
@@ -190,85 +150,45 @@ impl Auditor {
         actions: &[Action],
         at: ObservedAt,
     ) -> Result<Option<Vec<Violation>>, NotKept> {
+        let mut counted = std::mem::take(&mut self.counted);
         // Nodes that are gone count no more.
-        self.counted.forget(slots.iter());
+        counted.forget(slots.iter());
         let (slots, snapshot) = tracker.kept_part(slots, at)?;
-        let goals = Goals::new(&snapshot, actions);
+        let goals = goals(&mut counted, tracker, &slots, &snapshot, actions)?;
         let context = Context::new(&snapshot, &goals, actions);
-        let basis = Basis::new(&context);
-        if self.counted.basis.as_ref().is_some_and(|known| *known != basis) {
+        if !counted.rests_on(&context) {
             return Ok(None);
         }
-        let fleet = Fleet::new(&context);
-        let part = self.counted.count(&context, &fleet, &slots);
-        (self.counted.basis, self.counted.now) = (Some(basis), at.now);
-        self.counted.remembered = tracker.remembered_slots().collect();
-        let mut others = self.counted.sums;
-        others.subtract(part);
+        let others = counted.others(&goals);
+        counted.count(&Part { context: &context, slots: &slots }, tracker.remembered_slots());
+        self.counted = counted;
         let mut findings = Findings::new(&snapshot, actions);
         list::check(&snapshot, actions, &mut findings);
-        status::check(&snapshot, &goals, others, actions, &mut findings);
+        status::check(&snapshot, &goals, others.sums, actions, &mut findings);
         if !status::check_untouched(&snapshot, actions, &mut findings) {
-            check_objects(&context, fleet.beside(others), &mut findings);
+            check_objects(&context, Fleet::new(&context).beside(others), &mut findings);
         }
         Ok(Some(findings.in_order()))
     }
 }
 
-impl Counted {
-    /// The slots of the nodes that must be counted again though nothing about them need have changed: time alone changes them, or the
-    /// memory had an entry of them.
-    fn due_again(&self, now: Timestamp) -> impl Iterator<Item = u32> {
-        let due = self.due.range(..=(now, u32::MAX)).map(|(_, slot)| *slot);
-        due.chain(self.remembered.iter().copied())
-    }
-
-    /// Takes the counts of nodes back.
-    fn forget<'s>(&mut self, slots: impl Iterator<Item = &'s u32>) {
-        for slot in slots {
-            if let Some(CountedNode { sums, due }) = self.nodes.remove(slot) {
-                self.sums.subtract(sums);
-                due.map(|due| self.due.remove(&(due, *slot)));
-            }
-        }
-    }
-
-    /// Counts the nodes of a part, which are in these slots. Returns their sums.
-    fn count(&mut self, context: &Context<'_>, fleet: &Fleet, slots: &[u32]) -> Sums {
-        let mut counted: IndexVec<NodeIx, CountedNode> =
-            fleet.nodes.iter().map(|node| CountedNode { sums: node.sums(), due: None }).collect();
-        let surges = matches!(context.snapshot.spec().strategy, Strategy::Surge { .. });
-        for (_, pod, facts) in context.own_pods() {
-            let Some(node) = facts.node else { continue };
-            let stage = context.stages.stage(pod, facts, &context.lineage);
-            let leaves = surges && is_last(stage) && leaves_last(context, fleet, node, pod);
-            let due = changes_at(context.snapshot, pod);
-            counted.change(node, |counted| {
-                counted.sums.leaving |= u32::from(leaves);
-                counted.due = [counted.due, due].into_iter().flatten().min();
-            });
-        }
-        let mut part = Sums::default();
-        for (slot, counted) in slots.iter().zip(counted.iter()) {
-            part.add(counted.sums);
-            counted.due.map(|due| self.due.insert((due, *slot)));
-            self.nodes.insert(*slot, *counted);
-        }
-        self.sums.add(part);
-        part
-    }
-}
-
-/// When time alone changes the stage of a pod, or its place in maxSurge.
-fn changes_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
-    let available_at = || pod.ready_since?.checked_add(snapshot.spec().min_ready()).ok();
-    let available_at = if pod.ready.is_true() { available_at() } else { None };
-    [available_at, pod.deleted_at].into_iter().flatten().filter(|at| snapshot.now() < *at).min()
-}
-
-/// The rules of revisions need the pods of all nodes.
-fn has_revisions(actions: &[Action]) -> bool {
-    actions.iter().any(|action| action.noun() == "revision")
+/// The goals of the nodes of a part, beside all others that are counted.
+///
+/// # Errors
+/// [`NotKept::OtherBase`].
+fn goals<'s>(
+    counted: &mut Counted,
+    tracker: &Tracker,
+    slots: &[u32],
+    snapshot: &'s Snapshot<'s>,
+    actions: &'s [Action],
+) -> Result<Goals<'s>, NotKept> {
+    let Some(policy) = &snapshot.spec().policy.rollout else { return Ok(Goals::unsteered(snapshot)) };
+    let (tally, elsewhere) = counted.tally(policy);
+    let (goals, regrouped) =
+        Goals::steered(snapshot, policy, actions, tally, &Beside { tracker, slots, elsewhere })?;
+    counted.regroup(regrouped);
+    Ok(goals)
 }
 
 /// The slots of the nodes that an action names, by itself or by its pod.

@@ -2,12 +2,14 @@
 //! `daemonset` or from another one.
 //!
 //! [`audit()`] is a guard between a planner and the API server. [`audit_custom`] judges plans with manifests that the caller makes,
-//! [`audit_kept`] plans from changes.
+//! [`audit_kept`] plans from changes, and an [`Auditor`] judges these at the cost of the changes. In one case a tracker does not keep
+//! enough ([`NotKept::OtherBase`]), and a snapshot of all objects is to be audited: where the last plan knew another base of a rollout
+//! than the audit.
 //!
 //! The rules are written independently of the code that plans: they have their own notion of owned, live, ready, available, updated
 //! and in flight, and their own arithmetic on limits. They share with the planner only the checked input: placements, the selector,
-//! tolerations, and the numbers for the labels and owners of pods. The decision's own parts are private to its crate, and this
-//! crate's `clippy.toml` forbids its public functions.
+//! tolerations, and the numbers for the labels and owners of pods; of a tracker also which waves match the labels of a node. The
+//! decision's own parts are private to its crate, and this crate's `clippy.toml` forbids its public functions.
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
 #![forbid(unsafe_code)]
@@ -26,8 +28,10 @@
     clippy::unwrap_used
 )]
 
+mod beside;
 mod claims;
 mod context;
+mod counted;
 mod creates;
 mod deletes;
 mod excuse;
@@ -95,17 +99,21 @@ use violation::Findings;
 /// ```
 #[must_use = "a violation that nobody reads prevents nothing"]
 pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
-    let mut findings = Findings::new(snapshot, actions);
     if actions.is_empty() {
-        return findings.in_order();
+        return Vec::new();
     }
+    audit_towards(snapshot, &Goals::new(snapshot, actions), actions)
+}
+
+/// The same, of a snapshot of all nodes with these goals.
+fn audit_towards(snapshot: &Snapshot<'_>, goals: &Goals<'_>, actions: &[Action]) -> Vec<Violation> {
+    let mut findings = Findings::new(snapshot, actions);
     list::check(snapshot, actions, &mut findings);
-    let goals = Goals::new(snapshot, actions);
-    status::check(snapshot, &goals, Sums::default(), actions, &mut findings);
+    status::check(snapshot, goals, Sums::default(), actions, &mut findings);
     if status::check_untouched(snapshot, actions, &mut findings) {
         return findings.in_order();
     }
-    let context = Context::new(snapshot, &goals, actions);
+    let context = Context::new(snapshot, goals, actions);
     let fleet = Fleet::new(&context);
     check_objects(&context, fleet, &mut findings);
     findings.in_order()

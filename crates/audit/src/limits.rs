@@ -136,7 +136,7 @@ pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut
         .filter(|(_, pod, facts)| is_last(context.stages.stage(pod, facts, &context.lineage)))
         .filter_map(|(_, pod, facts)| facts.node.filter(|node| leaves_last(context, fleet, *node, pod)))
         .collect();
-    let (leaving, unavailable) = (leaving.len() as u32 + fleet.others.leaving, fleet.unavailable);
+    let (leaving, unavailable) = (leaving.len() as u32 + fleet.others.sums.leaving, fleet.unavailable);
     let may_go = leaving.saturating_sub(unavailable) as usize;
     let mut actions: Vec<usize> = emptied.into_values().collect();
     actions.sort_unstable();

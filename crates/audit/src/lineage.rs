@@ -105,6 +105,11 @@ impl<'s> Lineage<'s> {
         *self.updated.at(hash)
     }
 
+    /// The hash label with this number.
+    pub(super) fn hash(&self, hash: HashIx) -> &'s str {
+        self.hashes.at(hash)
+    }
+
     /// Whether this hash means the template.
     pub(super) fn has_template(&self, hash: &str) -> bool {
         self.current_hash == Some(hash)

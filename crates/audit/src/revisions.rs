@@ -51,9 +51,10 @@ struct Carrying {
 }
 
 impl<'s> HistoryCheck<'s> {
-    fn new(context: &'s Context<'s>, fleet: &Fleet) -> Self {
+    fn new(context: &'s Context<'s>, fleet: &'s Fleet) -> Self {
         let members = &context.lineage.members;
-        let hashes = context.snapshot.index().hashes().zip(fleet.carried.iter());
+        let others = fleet.others.carried.iter().map(|(hash, carried)| (&**hash, carried));
+        let hashes = context.snapshot.index().hashes().zip(fleet.carried.iter()).chain(others);
         let seen = hashes.map(|(hash, carried)| {
             (hash, Carrying { live: carried.pods > 0, left_behind: carried.left_behind > 0 })
         });

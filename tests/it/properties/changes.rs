@@ -4,12 +4,12 @@ use super::rollout::steered;
 use super::world;
 use crate::support::{cases, execute, tracked};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
-use daemonset::report::ReportScope;
+use daemonset::report::{ReportScope, Situation};
 use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, RevisionView,
+    Reconciler, Recording, RevisionReason, RevisionView, RolloutReason,
 };
-use daemonset_audit::{Auditor, ViolationKind, audit, audit_kept};
+use daemonset_audit::{Auditor, NotKept, Violation, ViolationKind, audit, audit_kept};
 use daemonset_incremental::{Change, Tracker};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -173,8 +173,8 @@ pub struct Pair {
     kept: Tracker,
     /// It judges the plans of the first at the cost of the changes.
     auditor: Auditor,
-    /// How many lists it judged by a part of the nodes, and in how many of these it found something.
-    pub audits: (u32, u32),
+    /// How often it judged lists of each kind by a part of the nodes, and found each rule broken.
+    pub audits: BTreeMap<String, u32>,
     audit_choices: Choices,
     /// It is given all objects.
     whole: Reconciler,
@@ -198,7 +198,7 @@ impl Pair {
             cache: recording.into(),
             kept,
             auditor: Auditor::default(),
-            audits: (0, 0),
+            audits: BTreeMap::new(),
             audit_choices: Choices(seed),
             whole,
             now: recording.now,
@@ -256,49 +256,105 @@ impl Pair {
         Ok(Some(whole))
     }
 
-    /// Audits the plan, and actions that break rules: a pod of each node is deleted, whatever the plan says.
+    /// Audits the plan, and actions that break rules: a pod of each node is deleted, and revisions are changed, whatever the plan says.
     fn audit(&mut self, plan: &Plan, at: ObservedAt) -> Result<(), String> {
         let everywhere = self.cache.observed().pods.map(|pod| {
             let node = pod.spec.node_name.as_str().into();
             Action::delete_pod(node, ObjectRef::from(&pod.metadata), DeleteReason::ExcessPod)
         });
         let everywhere: Vec<Action> = everywhere.collect();
-        let is_about_revisions = |action: &&Action| action.noun() == "revision";
-        let without_revisions: Vec<Action> =
-            plan.actions.iter().filter(|action| !is_about_revisions(action)).cloned().collect();
         let mut choices = Choices(self.audit_choices.0);
         let few =
             (0..choices.below(3)).filter_map(|_| everywhere.get(choices.below(everywhere.len().max(1))));
-        let few: Vec<Action> = without_revisions.iter().chain(few).cloned().collect();
+        let few: Vec<Action> = plan.actions.iter().chain(few).cloned().collect();
         self.audit_choices = choices;
+        let few: Vec<Action> = few.into_iter().chain(self.change_of_revision()).collect();
         let wrong: Vec<Action> = plan.actions.iter().chain(&everywhere).cloned().collect();
         // An auditor that judges each other plan alone sees the changes of several plans at once.
         let skips = self.audit_choices.one_in(2);
-        for (number, actions) in [&plan.actions, &wrong, &few, &few].into_iter().enumerate() {
+        for (number, actions) in [&plan.actions, &wrong, &plan.actions, &few, &few].into_iter().enumerate() {
             let kept = if number < 2 || skips {
                 audit_kept(&self.kept, actions, at)
             } else {
                 self.auditor.audit(&mut self.kept, actions, at)
             };
-            let Ok(mut kept) = kept else { continue };
-            if number == 3 && !skips {
-                self.audits.0 += 1;
-                self.audits.1 += u32::from(!kept.is_empty());
+            let kept = match kept {
+                Ok(kept) => kept,
+                // Such a plan ends before it chooses a base.
+                Err(NotKept::OtherBase) if plan.report.situation != Situation::Synced => continue,
+                Err(error) => return Err(format!("not judged: {error}")),
+            };
+            if number == 4 && !skips {
+                self.count_audit(plan, actions, &kept);
             }
             let snapshot = daemonset::Snapshot::new(self.cache.observed(), at);
             let snapshot = snapshot.memory(self.whole.memory()).policy(self.whole.policy());
-            let mut whole = audit(&snapshot.check().map_err(|error| error.to_string())?, actions);
-            // Objects of others are not kept.
-            for violation in kept.iter_mut().chain(&mut whole) {
-                if violation.kind == ViolationKind::ForeignObject {
-                    violation.kind = ViolationKind::UnknownObject;
-                }
-            }
-            if kept != whole {
-                return Err(format!("violations from changes {kept:#?}\nof all {whole:#?}"));
+            let whole = audit(&snapshot.check().map_err(|error| error.to_string())?, actions);
+            if !are_same(&kept, &whole) {
+                return Err(format!("list {number}, violations from changes {kept:#?}\nof all {whole:#?}"));
             }
         }
         Ok(())
+    }
+
+    /// An action on a revision, which may break a rule.
+    fn change_of_revision(&mut self) -> Option<Action> {
+        let choices = &mut self.audit_choices;
+        let revisions = self.cache.revisions.len();
+        let chosen = choices.below(2 * revisions);
+        let revision = self.cache.revisions.values().nth(chosen)?;
+        let metadata = &revision.metadata;
+        let named = ObjectRef {
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+            resource_version: metadata.resource_version.clone(),
+        };
+        let number = revision.revision + choices.below(2) as i64;
+        let mark = ["started", "wave", "wave", "failed", "completed", "completed"][choices.below(6)];
+        let rest = match mark {
+            "wave" => format!(" {}", choices.below(4)),
+            "failed" => " TooManyFailures".to_owned(),
+            _ => String::new(),
+        };
+        Some(match choices.below(6) {
+            0 | 1 => Action::delete_revision(named, RevisionReason::HistoryLimit),
+            2 => Action::renumber_revision(named, number, RevisionReason::CurrentAgain),
+            _ => {
+                let value = format!("{} {}{rest}", revision.revision, self.now);
+                let annotations = [(format!("rollout.daemonset/{mark}"), Some(value))].into();
+                Action::annotate_revision(named, annotations, RolloutReason::WaveOpened)
+            }
+        })
+    }
+
+    /// Counts a list that was judged beside other nodes.
+    fn count_audit(&mut self, plan: &Plan, actions: &[Action], found: &[Violation]) {
+        self.count("audits beside other nodes".to_owned());
+        if actions.iter().any(|action| action.noun() == "revision") {
+            self.count("audits of revisions beside other nodes".to_owned());
+        }
+        if plan.actions.iter().any(|action| matches!(action, Action::RenumberRevision { .. })) {
+            self.count("audits of an undo".to_owned());
+        }
+        if let Some(rollout) = &plan.report.rollout {
+            let stage = serde_json::to_value(&rollout.stage).unwrap()["type"].clone();
+            self.count(format!("audits of a rollout {}", stage.as_str().unwrap_or_default()));
+            if !rollout.waves.is_empty() {
+                self.count("audits of waves".to_owned());
+            }
+            if rollout.base.is_some() {
+                self.count("audits beside base".to_owned());
+            }
+        }
+        for violation in found {
+            let kind = serde_json::to_value(&violation.kind).unwrap()["type"].clone();
+            self.count(format!("found {}", kind.as_str().unwrap_or_default()));
+        }
+    }
+
+    fn count(&mut self, thing: String) {
+        *self.audits.entry(thing).or_default() += 1;
     }
 
     /// Executes a beginning of the plan with random outcomes. The cache shows some of the effects at once.
@@ -445,6 +501,15 @@ impl Pair {
         self.pass_time();
         self.plan()
     }
+}
+
+/// Whether two lists of violations are the same, but for actions on objects of others, which are not kept: there something is wrong in both.
+fn are_same(kept: &[Violation], whole: &[Violation]) -> bool {
+    let unknown = kept.iter().filter(|violation| violation.kind == ViolationKind::UnknownObject);
+    let unknown: BTreeSet<usize> = unknown.map(|violation| violation.action).collect();
+    let known = |violation: &&Violation| !unknown.contains(&violation.action);
+    let is_wrong = |action: &usize| whole.iter().any(|violation| violation.action == *action);
+    unknown.iter().all(is_wrong) && kept.iter().filter(known).eq(whole.iter().filter(known))
 }
 
 /// Compares a plan from changes with the plan of all objects.

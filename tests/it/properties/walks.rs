@@ -516,9 +516,7 @@ pub fn walk(seed: u64, counts_reach: bool) -> Result<BTreeMap<String, u32>, Stri
         walk.step().map_err(|difference| format!("step {step}: {difference}"))?;
     }
     walk.reached.insert("plans from changes".to_owned(), walk.pair.kept_plans);
-    let (audits, with_violations) = walk.pair.audits;
-    walk.reached.insert("audits beside other nodes".to_owned(), audits);
-    walk.reached.insert("violations beside other nodes".to_owned(), with_violations);
+    walk.reached.append(&mut walk.pair.audits);
     Ok(walk.reached)
 }
 
@@ -575,7 +573,16 @@ const REACHED: &[&str] = &[
     "Requeue TerminationOverdue",
     "Requeue WaveDone",
     "UpdateStatus Changed",
+    "audits beside base",
     "audits beside other nodes",
+    "audits of a rollout GoingOn",
+    "audits of a rollout Over",
+    "audits of a rollout Paused",
+    "audits of a rollout RolledBack",
+    "audits of a rollout Stopped",
+    "audits of an undo",
+    "audits of revisions beside other nodes",
+    "audits of waves",
     "counts downBefore",
     "counts excused",
     "counts lost",
@@ -584,6 +591,13 @@ const REACHED: &[&str] = &[
     "evidence NoHash",
     "evidence OldRevision",
     "evidence UnknownRevision",
+    "found BaseDeleted",
+    "found HistoryCutShort",
+    "found LiveRevisionDeleted",
+    "found NotReleased",
+    "found WaveNotDue",
+    "found WrongMark",
+    "found WrongRevisionNumber",
     "no UpdateStatus",
     "outcome Create",
     "outcome Delete",
@@ -603,7 +617,6 @@ const REACHED: &[&str] = &[
     "outcome WaitsForTermination",
     "plans from changes",
     "situation BeingDeleted",
-    "violations beside other nodes",
     "warning NoBase",
     "warning NodesTaken",
     "warning NothingToRollBackTo",

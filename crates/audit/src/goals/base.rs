@@ -18,11 +18,13 @@ pub(crate) struct Base<'s> {
 
 impl<'s> Base<'s> {
     /// Of the old revisions that have not failed and whose template can be used: the one that was completed last; then the
-    /// one with the most live pods, the largest number, the smallest name.
+    /// one with the most live pods, the largest number, the smallest name. `live_elsewhere` counts the live pods with a hash on nodes that the
+    /// snapshot lacks.
     pub(super) fn choose(
         snapshot: &'s Snapshot<'s>,
         lineage: &Lineage<'s>,
         stages: &PodStages<'_>,
+        live_elsewhere: impl Fn(&str) -> u32,
     ) -> Option<Self> {
         let prefix = snapshot.spec().policy.mark_prefix.as_str();
         let live = live_pods(snapshot, lineage, stages);
@@ -30,7 +32,7 @@ impl<'s> Base<'s> {
         candidates.retain(|m| m.view.deleted_at.is_none() && !has_failed(m.view, prefix));
         candidates.sort_by_key(|member| {
             let completed = marks::get(member.view.annotations, prefix, "completed").map(|mark| mark.at);
-            let pods = live.get(member.hash).copied().unwrap_or(0);
+            let pods = live.get(member.hash).copied().unwrap_or(0) + live_elsewhere(member.hash);
             (Reverse((completed, pods, member.view.number)), member.view.name)
         });
         candidates.into_iter().find_map(|member| {

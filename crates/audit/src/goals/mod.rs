@@ -7,27 +7,38 @@
 mod base;
 mod marks;
 mod nodes;
+mod reach;
 mod rules;
+mod surroundings;
+mod tally;
 mod waves;
 
 pub(super) use base::Base;
+pub(super) use nodes::may_fail_at;
 pub(super) use rules::check;
+pub(super) use surroundings::{Surroundings, Whole};
+pub(super) use tally::{Group, Tally};
 
 use super::lineage::Lineage;
 use super::stage::PodStages;
-use daemonset::internal::{IndexVec, NodeIx, Placement, Strategy, Taints, neutral};
+use daemonset::internal::{IndexVec, NodeIx, Placement, Strategy, Taints, enumerate, neutral};
 use daemonset::model::Toleration;
-use daemonset::policy::{FailureAction, RolloutPolicy};
+use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use daemonset::{Action, Snapshot};
 use jiff::SignedDuration;
 use marks::Marks;
-use nodes::Nodes;
-use waves::Waves;
+use nodes::may_fail;
+use reach::{Reach, Stage};
+use std::rc::Rc;
+use tally::Tallied;
+use waves::{Conditions, Waves};
 
 /// The goal of each node; the current revision where no rollout is steered.
 pub(super) struct Goals<'s> {
     snapshot: &'s Snapshot<'s>,
-    rollout: Option<Box<Rollout<'s>>>,
+    /// Those of the nodes of the snapshot.
+    nodes: IndexVec<NodeIx, Goal>,
+    rollout: Option<Rc<Rollout<'s>>>,
 }
 
 /// The goal of one node.
@@ -46,40 +57,103 @@ neutral!(
     Goal { is_base: false, is_held: true, placement: Placement::ContinueOnly(Taints { first: 0 }) }
 );
 
+/// The placement of a node by the template of base, if there is one.
+#[derive(Debug, Clone, Copy)]
+struct ByBase(Option<Placement>);
+
+neutral!(ByBase, ByBase(None));
+
+/// The goal of the nodes of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GroupGoal {
+    pub(super) is_base: bool,
+    /// The rollout has not reached them.
+    pub(super) is_held: bool,
+}
+
 /// The rollout of the current revision.
 struct Rollout<'s> {
     base: Option<Base<'s>>,
-    goals: IndexVec<NodeIx, Goal>,
-    stage: Stage,
+    /// Of each node of the snapshot.
+    by_base: IndexVec<NodeIx, ByBase>,
+    reach: Reach,
     /// The current revision is there, so that it can be marked.
     exists: bool,
     marks: Marks,
-    /// The index of the last open wave.
-    last_open: Option<usize>,
     /// This list is the first to find that the new version has failed.
     newly_failed: Option<&'static str>,
     is_complete: bool,
 }
 
-/// How far a rollout may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Over,
-    GoingOn,
-    /// By a person, or because the new version has failed.
-    Stopped,
-    RolledBack,
-}
-
 impl<'s> Goals<'s> {
+    /// Of the nodes of a snapshot that has all of them.
     pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
-        let policy = snapshot.spec().policy.rollout.as_ref();
-        let rollout = |policy| Rollout::new(snapshot, policy, &Lineage::new(snapshot, None, actions));
-        Goals { snapshot, rollout: policy.map(|policy| Box::new(rollout(policy))) }
+        let Some(policy) = &snapshot.spec().policy.rollout else { return Goals::unsteered(snapshot) };
+        let mut tally = Tally::new(&policy.waves);
+        let Ok((goals, _)) =
+            Goals::steered(snapshot, policy, actions, &mut tally, &Whole::new(snapshot, policy));
+        goals
+    }
+
+    /// Without a rollout.
+    pub(super) fn unsteered(snapshot: &'s Snapshot<'s>) -> Self {
+        Goals { snapshot, nodes: Vec::new().into(), rollout: None }
+    }
+
+    /// Of the nodes of a snapshot beside those that are tallied already. They are tallied as well; returns the nodes whose group has changed.
+    ///
+    /// # Errors
+    /// Where the placement of a node by the template of base is not known.
+    pub(super) fn steered<S: Surroundings>(
+        snapshot: &'s Snapshot<'s>,
+        policy: &'s RolloutPolicy,
+        actions: &'s [Action],
+        tally: &mut Tally,
+        surroundings: &S,
+    ) -> Result<(Self, Vec<(u32, Group)>), S::Error> {
+        let lineage = Lineage::new(snapshot, None, actions);
+        let stages = PodStages::new(snapshot);
+        let judged_by = policy.on_failure.as_ref().filter(|_| lineage.current().is_some());
+        let base = Base::choose(snapshot, &lineage, &stages, |hash| surroundings.live_elsewhere(hash));
+        let by_base = enumerate(snapshot.nodes()).map(|(node, _)| {
+            base.as_ref().map(|base| surroundings.placement_by(base, node)).transpose().map(ByBase)
+        });
+        let by_base: IndexVec<NodeIx, ByBase> = by_base.collect::<Result<Vec<_>, _>>()?.into();
+        let facts = nodes::facts(snapshot, &lineage, &stages, judged_by);
+        for (node, view) in enumerate(snapshot.nodes()) {
+            let tallied = Tallied {
+                name: view.name.into(),
+                facts: *facts.at(node),
+                runs: snapshot.placement(node) == Placement::Run,
+                runs_base: by_base.at(node).0.is_some_and(|placement| placement == Placement::Run),
+                matches: surroundings.matches(node),
+            };
+            tally.put(surroundings.key(node), tallied);
+        }
+        let regrouped = tally.settle();
+        let rollout = Rollout::new(snapshot, policy, &lineage, tally, judged_by, base, by_base);
+        let goal = |node: NodeIx| rollout.goal(snapshot, node, tally.group(surroundings.key(node)));
+        let nodes = facts.positions().map(goal).collect();
+        Ok((Goals { snapshot, nodes, rollout: Some(Rc::new(rollout)) }, regrouped))
+    }
+
+    /// The same, if each node were to run a pod of base; `None` without a base.
+    pub(super) fn all_base(&self) -> Option<Self> {
+        let rollout = self.rollout.as_ref().filter(|rollout| rollout.base.is_some())?;
+        let all = GroupGoal { is_base: true, is_held: false };
+        let goal = |node: NodeIx| rollout.goal_of_node(self.snapshot, node, all);
+        let nodes = self.nodes.positions().map(goal).collect();
+        Some(Goals { snapshot: self.snapshot, nodes, rollout: Some(Rc::clone(rollout)) })
+    }
+
+    /// The goal of the nodes of a group.
+    pub(super) fn of_group(&self, group: Group) -> GroupGoal {
+        let current = GroupGoal { is_base: false, is_held: false };
+        self.rollout.as_ref().map_or(current, |rollout| rollout.goal_of_group(group))
     }
 
     fn goal(&self, node: NodeIx) -> Option<&Goal> {
-        self.rollout.as_ref().map(|rollout| rollout.goals.at(node))
+        self.rollout.as_ref().map(|_| self.nodes.at(node))
     }
 
     #[inline]
@@ -117,7 +191,16 @@ impl<'s> Goals<'s> {
 }
 
 impl<'s> Rollout<'s> {
-    fn new(snapshot: &'s Snapshot<'s>, policy: &'s RolloutPolicy, lineage: &Lineage<'s>) -> Self {
+    /// As all nodes of the tally decide.
+    fn new(
+        snapshot: &'s Snapshot<'s>,
+        policy: &'s RolloutPolicy,
+        lineage: &Lineage<'s>,
+        tally: &Tally,
+        judged_by: Option<&'s FailurePolicy>,
+        base: Option<Base<'s>>,
+        by_base: IndexVec<NodeIx, ByBase>,
+    ) -> Self {
         let prefix = snapshot.spec().policy.mark_prefix.as_str();
         let current = lineage.current().map(|current| current.view);
         // A released revision gets a new number only once it is the DaemonSet's again.
@@ -128,25 +211,27 @@ impl<'s> Rollout<'s> {
         let marks = annotations.map(|(view, number)| Marks::new(view.annotations, prefix, number));
         let marks = marks.unwrap_or_default();
         let exists = current.is_some();
-        let judged_by = policy.on_failure.as_ref().filter(|_| exists);
-        let stages = PodStages::new(snapshot);
-        let nodes = Nodes::new(snapshot, lineage, &stages, judged_by);
-        let base = Base::choose(snapshot, lineage, &stages);
 
+        let all = tally.total(|_| true);
+        let participants = tally.total(Group::takes_part);
         let is_unmarked = marks.started.is_none() && marks.failed.is_none();
-        let may_have_begun = marks.wave.is_some() || policy.paused && nodes.lack_pods();
+        // Where a node that takes part lacks the new version and is not down, a pause may have begun the rollout.
+        let may_have_begun = marks.wave.is_some() || policy.paused && participants.waiting > 0;
         let acts = snapshot.memory().is_some();
-        let is_settled = exists && is_unmarked && nodes.have_only_updated_pods() && !(acts && may_have_begun);
+        let has_only_updated_pods = all.updated > 0 && all.outdated == 0;
+        let is_settled = exists && is_unmarked && has_only_updated_pods && !(acts && may_have_begun);
         let is_over = is_settled || (marks.completed.is_some() && marks.failed.is_none());
-        let too_many = !is_over && nodes.too_many_fail();
+        let may_fail = may_fail(judged_by, participants.nodes);
+        let too_many = !is_over && participants.failing as usize > may_fail;
         let had_failed = !is_over && policy.on_failure.is_some() && marks.failed.is_some();
         let may_open = !(is_over || policy.paused || too_many || had_failed);
         let approved = number.or(Some(least)).and_then(|number| policy.approved.get(&number));
         let approved = approved.copied().unwrap_or(0) as usize;
-        let mut waves = Waves::new(snapshot, policy, &nodes, &marks, approved, may_open);
-        let exceeded = may_open && is_too_late(snapshot, policy, &nodes, &marks, &waves);
+        let conditions = Conditions { marks: &marks, approved, judged_by, may_open };
+        let mut waves = Waves::new(snapshot, policy, tally, conditions);
+        let exceeded = may_open && is_too_late(snapshot, policy, tally, conditions, waves);
         if exceeded {
-            waves = Waves::new(snapshot, policy, &nodes, &marks, approved, false);
+            waves = Waves::new(snapshot, policy, tally, Conditions { may_open: false, ..conditions });
         }
         let newly_failed = match (had_failed, too_many, exceeded) {
             (false, true, _) => Some("TooManyFailures"),
@@ -164,79 +249,54 @@ impl<'s> Rollout<'s> {
         } else {
             Stage::GoingOn
         };
-        let goals = goals(snapshot, &nodes, stage, &waves, base.as_ref());
-        let is_complete = is_settled || is_complete(&nodes, &goals);
-        let last_open = waves.last_open;
-        Rollout { base, goals, stage, exists, marks, last_open, newly_failed, is_complete }
+        let reach = Reach::new(stage, policy, waves, tally);
+        let is_complete = is_settled || reach.is_complete(tally, base.is_some());
+        Rollout { base, by_base, reach, exists, marks, newly_failed, is_complete }
     }
-}
 
-/// The nodes that have the new version, those in open waves or, without waves, all of them.
-fn goals(
-    snapshot: &Snapshot<'_>,
-    nodes: &Nodes<'_>,
-    stage: Stage,
-    waves: &Waves,
-    base: Option<&Base<'_>>,
-) -> IndexVec<NodeIx, Goal> {
-    let is_released = |node: NodeIx| {
-        nodes.at(node).has_it || (stage == Stage::GoingOn && (!waves.exist() || waves.has_open(node)))
-    };
-    let reaches_all =
-        stage == Stage::GoingOn && waves.all_open && nodes.participants.iter().all(|node| is_released(*node));
-    let goal = |node: NodeIx| {
-        let is_current = match stage {
-            Stage::Over => true,
-            Stage::RolledBack => false,
-            Stage::GoingOn | Stage::Stopped if nodes.at(node).takes_part => is_released(node),
-            Stage::GoingOn | Stage::Stopped => reaches_all,
-        };
-        let base = base.filter(|_| !is_current);
-        let own = || snapshot.placement(node);
-        Goal {
-            is_base: base.is_some(),
-            is_held: !is_current && stage != Stage::RolledBack,
-            placement: base.map_or_else(own, |base| base.placement(snapshot.node(node))),
+    fn goal(&self, snapshot: &Snapshot<'_>, node: NodeIx, group: Group) -> Goal {
+        self.goal_of_node(snapshot, node, self.goal_of_group(group))
+    }
+
+    fn goal_of_group(&self, group: Group) -> GroupGoal {
+        let is_current = self.reach.is_current(group);
+        GroupGoal {
+            is_base: !is_current && self.base.is_some(),
+            is_held: !is_current && self.reach.stage != Stage::RolledBack,
         }
-    };
-    nodes.positions().map(goal).collect()
-}
+    }
 
-/// Every target node is to have the current revision, and has an available updated pod and no live outdated one.
-fn is_complete(nodes: &Nodes<'_>, goals: &IndexVec<NodeIx, Goal>) -> bool {
-    let waits = |node: NodeIx, goal: &Goal| nodes.at(node).takes_part && (goal.is_base || goal.is_held);
-    let targets =
-        || goals.enumerated().filter(|(node, goal)| goal.placement == Placement::Run || waits(*node, goal));
-    let mut done = targets().map(|(node, goal)| {
-        let facts = nodes.at(node);
-        !goal.is_base && !goal.is_held && facts.is_available && !facts.has_outdated
-    });
-    targets().next().is_some() && done.all(|done| done)
+    fn goal_of_node(&self, snapshot: &Snapshot<'_>, node: NodeIx, goal: GroupGoal) -> Goal {
+        let GroupGoal { is_base, is_held } = goal;
+        let by_base = self.by_base.at(node).0.filter(|_| is_base);
+        Goal { is_base, is_held, placement: by_base.unwrap_or_else(|| snapshot.placement(node)) }
+    }
 }
 
 /// The released nodes have made no progress for too long.
 fn is_too_late(
     snapshot: &Snapshot<'_>,
     policy: &RolloutPolicy,
-    nodes: &Nodes<'_>,
-    marks: &Marks,
-    waves: &Waves,
+    tally: &Tally,
+    conditions: Conditions<'_>,
+    waves: Waves,
 ) -> bool {
-    let seconds = nodes.judged_by.and_then(|rule| rule.progress_deadline_seconds);
+    let Conditions { marks, judged_by, .. } = conditions;
+    let seconds = judged_by.and_then(|rule| rule.progress_deadline_seconds);
     let Some((seconds, started)) = seconds.zip(marks.started.as_ref()) else { return false };
     if snapshot.spec().strategy == Strategy::OnDelete {
         return false;
     }
-    let is_released =
-        |node: &&NodeIx| policy.waves.is_empty() || nodes.at(**node).has_it || waves.has_open(**node);
-    let released: Vec<NodeIx> = nodes.participants.iter().filter(is_released).copied().collect();
-    if nodes.that_hold_up(&released).all(|node| node.is_available) {
+    let has_no_waves = policy.waves.is_empty();
+    let released = tally.total(|group| {
+        group.takes_part() && (has_no_waves || group.has_it() || group.is_open(waves.last_open))
+    });
+    if released.are_available(may_fail(judged_by, released.nodes)) {
         return false;
     }
     let opens = waves.last_open > marks.wave_index();
     let opened_at = if opens { Some(snapshot.now()) } else { marks.wave.as_ref().map(|wave| wave.at) };
-    let progress = released.iter().filter_map(|node| nodes.at(*node).progressed_at);
-    let newest = progress.chain(opened_at).fold(started.at, Ord::max);
+    let newest = [released.progressed_at, opened_at].into_iter().flatten().fold(started.at, Ord::max);
     let deadline = newest.checked_add(SignedDuration::from_secs(seconds.into()));
     deadline.is_ok_and(|deadline| deadline <= snapshot.now())
 }

@@ -10,30 +10,22 @@ use daemonset::policy::FailurePolicy;
 use daemonset::{NodeView, PodView, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 
-/// All nodes of the snapshot.
-pub(super) struct Nodes<'s> {
-    facts: IndexVec<NodeIx, NodeFacts>,
-    /// The nodes that take part: those that have the new version first, then by name.
-    pub(super) participants: Vec<NodeIx>,
-    /// The failure policy, where the rollout is judged.
-    pub(super) judged_by: Option<&'s FailurePolicy>,
-}
-
+/// The facts about a node that a rollout depends on.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct NodeFacts {
+pub(crate) struct NodeFacts {
     pub(super) takes_part: bool,
     /// It has a live updated pod, or one is in flight.
     pub(super) has_it: bool,
-    has_updated: bool,
+    pub(super) has_updated: bool,
     pub(super) has_outdated: bool,
     /// It has an available updated pod.
     pub(super) is_available: bool,
-    is_ready: bool,
+    pub(super) is_ready: bool,
     /// Of the updated pods that are Ready the first one.
-    ready_since: Option<Timestamp>,
+    pub(super) ready_since: Option<Timestamp>,
     pub(super) progressed_at: Option<Timestamp>,
-    is_down: bool,
-    fails: bool,
+    pub(super) is_down: bool,
+    pub(super) fails: bool,
 }
 
 neutral!(
@@ -52,100 +44,85 @@ neutral!(
     }
 );
 
-impl<'s> Nodes<'s> {
-    pub(super) fn new(
-        snapshot: &'s Snapshot<'s>,
-        lineage: &Lineage<'_>,
-        stages: &PodStages<'_>,
-        judged_by: Option<&'s FailurePolicy>,
-    ) -> Self {
-        let new =
-            |node: &NodeView<'_>| NodeFacts { is_down: node.ready == Some(false), ..NodeFacts::default() };
-        let facts = snapshot.nodes().iter().map(new).collect();
-        let mut nodes = Nodes { facts, participants: Vec::new(), judged_by };
-        nodes.note_pods(snapshot, lineage, stages);
-        let pods = ByUid::new(memories::created(snapshot), snapshot.pods().iter().map(|pod| pod.uid));
-        for create in memories::unseen_creates(snapshot, &pods) {
-            let is_updated = lineage.has_template(create.revision);
-            nodes.facts.change(create.node, |node| {
-                node.has_it |= is_updated;
-                node.has_outdated |= !is_updated;
-            });
-        }
-        for (node, _) in enumerate(snapshot.nodes()) {
-            let takes_part = match snapshot.placement(node) {
+/// The facts about the nodes of the snapshot; `judged_by` is the failure policy, where the rollout is judged.
+pub(super) fn facts(
+    snapshot: &Snapshot<'_>,
+    lineage: &Lineage<'_>,
+    stages: &PodStages<'_>,
+    judged_by: Option<&FailurePolicy>,
+) -> IndexVec<NodeIx, NodeFacts> {
+    let new = |node: &NodeView<'_>| NodeFacts { is_down: node.ready == Some(false), ..NodeFacts::default() };
+    let mut facts: IndexVec<NodeIx, NodeFacts> = snapshot.nodes().iter().map(new).collect();
+    note_pods(&mut facts, snapshot, lineage, stages, judged_by);
+    let pods = ByUid::new(memories::created(snapshot), snapshot.pods().iter().map(|pod| pod.uid));
+    for create in memories::unseen_creates(snapshot, &pods) {
+        let is_updated = lineage.has_template(create.revision);
+        facts.change(create.node, |node| {
+            node.has_it |= is_updated;
+            node.has_outdated |= !is_updated;
+        });
+    }
+    for (node, _) in enumerate(snapshot.nodes()) {
+        facts.change(node, |facts| {
+            facts.takes_part = match snapshot.placement(node) {
                 Placement::Run => true,
-                Placement::ContinueOnly(_) => nodes.at(node).has_it,
+                Placement::ContinueOnly(_) => facts.has_it,
                 Placement::Exclude(_) => false,
             };
-            nodes.facts.change(node, |facts| facts.takes_part = takes_part);
-            nodes.participants.extend(takes_part.then_some(node));
-        }
-        let order = |node: &NodeIx| (!nodes.facts.at(*node).has_it, snapshot.node(*node).name);
-        nodes.participants.sort_unstable_by_key(order);
-        nodes
+        });
     }
+    facts
+}
 
-    fn note_pods(&mut self, snapshot: &Snapshot<'_>, lineage: &Lineage<'_>, stages: &PodStages<'_>) {
-        for (_, pod, facts) in snapshot.pods_with_facts() {
-            let ours = match facts.ownership {
-                Ownership::Controlled => true,
-                Ownership::Orphan => pod.deleted_at.is_none(),
-                Ownership::Foreign => false,
-            };
-            let Some(node) = facts.node.filter(|_| ours && facts.selected) else { continue };
-            let stage = stages.stage(pod, facts, lineage);
-            let is_updated = lineage.is_updated(facts);
-            let fails = self
-                .judged_by
-                .is_some_and(|rule| is_updated && fails(snapshot, snapshot.node(node), pod, stage, rule));
-            self.facts.change(node, |node| node.note(pod, stage, is_updated, fails));
-        }
+fn note_pods(
+    nodes: &mut IndexVec<NodeIx, NodeFacts>,
+    snapshot: &Snapshot<'_>,
+    lineage: &Lineage<'_>,
+    stages: &PodStages<'_>,
+    judged_by: Option<&FailurePolicy>,
+) {
+    for (_, pod, facts) in snapshot.pods_with_facts() {
+        let ours = match facts.ownership {
+            Ownership::Controlled => true,
+            Ownership::Orphan => pod.deleted_at.is_none(),
+            Ownership::Foreign => false,
+        };
+        let Some(node) = facts.node.filter(|_| ours && facts.selected) else { continue };
+        let stage = stages.stage(pod, facts, lineage);
+        let is_updated = lineage.is_updated(facts);
+        let fails = judged_by
+            .is_some_and(|rule| is_updated && fails(snapshot, snapshot.node(node), pod, stage, rule));
+        nodes.change(node, |node| node.note(pod, stage, is_updated, fails));
     }
+}
 
-    pub(super) fn at(&self, node: NodeIx) -> &NodeFacts {
-        self.facts.at(node)
+/// How many of so many nodes may fail: percentages round down.
+pub(super) fn may_fail(judged_by: Option<&FailurePolicy>, nodes: u32) -> usize {
+    match judged_by.and_then(|rule| rule.max_failures) {
+        None => 0,
+        Some(IntOrString::Int(limit)) => limit as usize,
+        Some(IntOrString::Percent(percent)) => (nodes as usize).saturating_mul(percent as usize) / 100,
     }
+}
 
-    pub(super) fn positions(&self) -> impl Iterator<Item = NodeIx> {
-        self.facts.positions()
-    }
-
-    pub(super) fn have_only_updated_pods(&self) -> bool {
-        self.facts.iter().any(|node| node.has_updated) && self.facts.iter().all(|node| !node.has_outdated)
-    }
-
-    /// Whether a node that takes part lacks the new version and is not down.
-    pub(super) fn lack_pods(&self) -> bool {
-        let facts = || self.participants.iter().map(|node| self.at(*node));
-        facts().any(|node| !node.has_it && !node.is_down)
-    }
-
-    pub(super) fn too_many_fail(&self) -> bool {
-        self.failing(&self.participants) > self.may_fail(self.participants.len())
-    }
-
-    fn failing(&self, nodes: &[NodeIx]) -> usize {
-        nodes.iter().filter(|node| self.at(**node).fails).count()
-    }
-
-    /// How many of so many nodes may fail: percentages round down.
-    fn may_fail(&self, nodes: usize) -> usize {
-        match self.judged_by.and_then(|rule| rule.max_failures) {
-            None => 0,
-            Some(IntOrString::Int(limit)) => limit as usize,
-            Some(IntOrString::Percent(percent)) => nodes.saturating_mul(percent as usize) / 100,
-        }
-    }
-
-    /// Of these nodes all but those that are down without the new version, and but the failing ones while they may fail and
-    /// are not all.
-    pub(super) fn that_hold_up<'n>(&'n self, nodes: &'n [NodeIx]) -> impl Iterator<Item = &'n NodeFacts> {
-        let failing = self.failing(nodes);
-        let may_fail = failing <= self.may_fail(nodes.len()) && failing < nodes.len();
-        let facts = nodes.iter().map(|node| self.at(*node));
-        facts.filter(move |node| (node.has_it || !node.is_down) && !(may_fail && node.fails))
-    }
+/// When time alone may let a pod on this node count as failed.
+pub(crate) fn may_fail_at(
+    snapshot: &Snapshot<'_>,
+    node: &NodeView<'_>,
+    pod: &PodView<'_>,
+) -> Option<Timestamp> {
+    let rule = snapshot.spec().policy.rollout.as_ref()?.on_failure.as_ref()?;
+    let after = |since: Option<Timestamp>, seconds: Option<u32>| {
+        since?.checked_add(SignedDuration::from_secs(seconds?.into())).ok()
+    };
+    let within = rule.available_within_seconds;
+    let instants = [
+        after(pod.created_at, rule.waiting_seconds),
+        after(pod.created_at, within),
+        after(pod.ready_since, within),
+        after(node.ready_since, Some(within.unwrap_or(0))),
+    ];
+    instants.into_iter().flatten().filter(|at| snapshot.now() < *at).min()
 }
 
 impl NodeFacts {
@@ -169,12 +146,6 @@ impl NodeFacts {
             self.ready_since = [self.ready_since, pod.ready_since].into_iter().flatten().min();
             self.progressed_at = self.progressed_at.max(pod.ready_since);
         }
-    }
-
-    /// It has an updated pod that has been Ready for so long.
-    pub(super) fn is_ready_for(&self, duration: SignedDuration, now: Timestamp) -> bool {
-        let until_now = |since: Timestamp| now.duration_since(since) >= duration;
-        self.is_ready && (duration.is_zero() || self.ready_since.is_some_and(until_now))
     }
 }
 

@@ -1,0 +1,253 @@
+//! The kept nodes, counted once and again when something about them has changed.
+
+use crate::beside::{Elsewhere, HashPods, HashSum};
+use crate::context::Context;
+use crate::fleet::{Carried, Fleet, Others, Sums};
+use crate::goals::{Goals, Group, Tally, may_fail_at};
+use crate::limits::{is_last, leaves_last};
+use crate::stage::PodStage;
+use daemonset::internal::{IndexVec, NodeIx, Strategy};
+use daemonset::model::Toleration;
+use daemonset::policy::RolloutPolicy;
+use daemonset::{PodView, Snapshot};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The kept nodes, counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// `None` where no node is counted.
+    basis: Option<Basis>,
+    nodes: BTreeMap<u32, CountedNode>,
+    sums: BTreeMap<Group, ByGoal>,
+    hashes: Elsewhere,
+    /// The nodes as a rollout sees them, if the policy steers one.
+    tally: Option<Tally>,
+    /// When time alone changes the counts of a node.
+    due: BTreeSet<(Timestamp, u32)>,
+    /// Nodes that the memory had an entry of.
+    remembered: BTreeSet<u32>,
+    pub(crate) now: Timestamp,
+}
+
+/// A counted node.
+#[derive(Debug, Clone, Default)]
+struct CountedNode {
+    group: Group,
+    sums: ByGoal,
+    due: Option<Timestamp>,
+    /// Its pods by their hash.
+    hashes: Vec<(Arc<str>, HashPods)>,
+}
+
+/// The figures in which nodes count, by their goal.
+#[derive(Debug, Clone, Copy, Default)]
+struct ByGoal {
+    current: Sums,
+    base: Sums,
+}
+
+/// The parts of the DaemonSet and of its revisions on which the counts of every node rest, but for the meaning of the hashes of pods.
+#[derive(Debug, PartialEq)]
+struct Basis {
+    surges: bool,
+    min_ready_seconds: i32,
+    template_generation: Option<String>,
+    tolerations: Vec<Toleration>,
+    /// When the current revision was created, if it is there.
+    current: Option<Option<Timestamp>>,
+    /// The uid and the hash of base.
+    base: Option<(String, String)>,
+}
+
+impl Basis {
+    fn new(context: &Context<'_>) -> Self {
+        let spec = context.snapshot.spec();
+        Basis {
+            surges: matches!(spec.strategy, Strategy::Surge { .. }),
+            min_ready_seconds: spec.daemon_set.spec.min_ready_seconds,
+            template_generation: spec.template_generation.clone(),
+            tolerations: spec.template.tolerations.clone(),
+            current: context.lineage.current().map(|member| member.view.created_at),
+            base: context.goals.base().map(|base| (base.view.uid.to_owned(), base.hash.to_owned())),
+        }
+    }
+}
+
+/// A part of the nodes, which are in these slots.
+pub(crate) struct Part<'p> {
+    pub(crate) context: &'p Context<'p>,
+    pub(crate) slots: &'p [u32],
+}
+
+impl Counted {
+    pub(crate) fn has_nodes(&self) -> bool {
+        self.basis.is_some()
+    }
+
+    /// The slots of the nodes that must be counted again though nothing about them need have changed: time alone changes them, or the
+    /// memory had an entry of them.
+    pub(crate) fn due_again(&self, now: Timestamp) -> impl Iterator<Item = u32> {
+        let due = self.due.range(..=(now, u32::MAX)).map(|(_, slot)| *slot);
+        due.chain(self.remembered.iter().copied())
+    }
+
+    /// Takes the counts of nodes back.
+    pub(crate) fn forget<'s>(&mut self, slots: impl Iterator<Item = &'s u32>) {
+        for slot in slots {
+            if let Some(tally) = &mut self.tally {
+                tally.remove(*slot);
+            }
+            let Some(CountedNode { group, sums, due, hashes }) = self.nodes.remove(slot) else { continue };
+            self.sums.entry(group).or_default().subtract(sums);
+            due.map(|due| self.due.remove(&(due, *slot)));
+            for (hash, pods) in hashes {
+                self.hashes.subtract(&hash, pods);
+            }
+        }
+    }
+
+    /// The nodes as a rollout sees them, and the hashes of their pods.
+    pub(crate) fn tally(&mut self, policy: &RolloutPolicy) -> (&mut Tally, &Elsewhere) {
+        let Counted { tally, hashes, .. } = self;
+        (tally.get_or_insert_with(|| Tally::new(&policy.waves)), hashes)
+    }
+
+    /// Moves counted nodes to other groups.
+    pub(crate) fn regroup(&mut self, nodes: Vec<(u32, Group)>) {
+        for (slot, group) in nodes {
+            let Some(node) = self.nodes.get_mut(&slot) else { continue };
+            let old = std::mem::replace(&mut node.group, group);
+            self.sums.entry(old).or_default().subtract(node.sums);
+            self.sums.entry(group).or_default().add(node.sums);
+        }
+    }
+
+    /// Whether the counts rest on the same basis as these ones.
+    pub(crate) fn rests_on(&self, context: &Context<'_>) -> bool {
+        let mut hashes = self.hashes.0.iter();
+        self.basis.as_ref().is_none_or(|known| *known == Basis::new(context))
+            && hashes.all(|(hash, sum)| sum.is_updated == context.lineage.has_template(hash))
+    }
+
+    /// The counts of all counted nodes towards these goals.
+    pub(crate) fn others(&self, goals: &Goals<'_>) -> Others {
+        let mut sums = Sums::default();
+        for (group, by_goal) in &self.sums {
+            let goal = goals.of_group(*group);
+            let mut of_goal = if goal.is_base { by_goal.base } else { by_goal.current };
+            if goal.is_held {
+                // A node that the rollout has not reached leaves by no toleration.
+                of_goal.leaving = 0;
+            }
+            sums.add(of_goal);
+        }
+        let carried = self.hashes.0.iter().map(|(hash, sum)| (Arc::clone(hash), sum.pods.carried));
+        Others { sums, carried: carried.collect() }
+    }
+
+    /// Counts the nodes of a part, which are not counted.
+    pub(crate) fn count(&mut self, part: &Part<'_>, remembered: impl Iterator<Item = u32>) {
+        let Part { context, slots } = *part;
+        let mut nodes: IndexVec<NodeIx, CountedNode> =
+            vec![CountedNode::default(); context.snapshot.nodes().len()].into();
+        let current = Goals::unsteered(context.snapshot);
+        count_towards(context, &current, &mut nodes, |by_goal| &mut by_goal.current);
+        if let Some(base) = context.goals.all_base() {
+            count_towards(context, &base, &mut nodes, |by_goal| &mut by_goal.base);
+        }
+        self.count_hashes(context, &mut nodes);
+        for (slot, node) in slots.iter().zip(Vec::from(nodes)) {
+            let group = self.tally.as_ref().map_or(Group::OUTSIDE, |tally| tally.group(*slot));
+            self.sums.entry(group).or_default().add(node.sums);
+            node.due.map(|due| self.due.insert((due, *slot)));
+            self.nodes.insert(*slot, CountedNode { group, ..node });
+        }
+        (self.basis, self.now) = (Some(Basis::new(context)), context.snapshot.now());
+        self.remembered = remembered.collect();
+    }
+
+    /// Counts the pods of each hash on each node.
+    fn count_hashes(&mut self, context: &Context<'_>, nodes: &mut IndexVec<NodeIx, CountedNode>) {
+        for (_, pod, facts) in context.own_pods() {
+            let Some(node) = facts.node else { continue };
+            let due = changes_at(context.snapshot, node, pod);
+            nodes.change(node, |node| node.due = [node.due, due].into_iter().flatten().min());
+            let Some(hash) = facts.hash.map(|hash| context.lineage.hash(hash)) else { continue };
+            let stage = context.stages.stage(pod, facts, &context.lineage);
+            let may_live = !matches!(stage, PodStage::Terminating | PodStage::Gone);
+            let pods = HashPods {
+                carried: Carried { pods: 1, left_behind: may_live.into() },
+                live: matches!(stage, PodStage::Live(_)).into(),
+            };
+            let hash = self.hashes.add(hash, pods, || context.lineage.has_template(hash));
+            nodes.change(node, |node| node.hashes.push((hash, pods)));
+        }
+    }
+}
+
+/// Counts the nodes of a part as if these were their goals.
+fn count_towards(
+    context: &Context<'_>,
+    goals: &Goals<'_>,
+    nodes: &mut IndexVec<NodeIx, CountedNode>,
+    of_goal: impl Fn(&mut ByGoal) -> &mut Sums,
+) {
+    let context = Context::new(context.snapshot, goals, context.actions);
+    let fleet = Fleet::new(&context);
+    for (node, counts) in fleet.nodes.enumerated() {
+        nodes.change(node, |node| *of_goal(&mut node.sums) = counts.sums());
+    }
+    let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
+    for (_, pod, facts) in context.own_pods() {
+        let stage = context.stages.stage(pod, facts, &context.lineage);
+        let Some(node) = facts.node.filter(|_| is_last(stage)) else { continue };
+        let leaves = leaves_last(&context, &fleet, node, pod);
+        nodes.change(node, |node| of_goal(&mut node.sums).leaving |= u32::from(leaves));
+    }
+}
+
+/// When time alone changes the stage of a pod, its place in maxSurge, or whether it shows that the new version has failed.
+fn changes_at(snapshot: &Snapshot<'_>, node: NodeIx, pod: &PodView<'_>) -> Option<Timestamp> {
+    let available_at = || pod.ready_since?.checked_add(snapshot.spec().min_ready()).ok();
+    let available_at = if pod.ready.is_true() { available_at() } else { None };
+    let changes = [available_at, pod.deleted_at].into_iter().flatten().filter(|at| snapshot.now() < *at);
+    changes.chain(may_fail_at(snapshot, snapshot.node(node), pod)).min()
+}
+
+impl ByGoal {
+    fn add(&mut self, node: ByGoal) {
+        self.current.add(node.current);
+        self.base.add(node.base);
+    }
+
+    fn subtract(&mut self, node: ByGoal) {
+        self.current.subtract(node.current);
+        self.base.subtract(node.base);
+    }
+}
+
+impl Elsewhere {
+    /// Returns the hash, which all its pods share.
+    fn add(&mut self, hash: &str, pods: HashPods, is_updated: impl FnOnce() -> bool) -> Arc<str> {
+        let known = self.0.get_key_value(hash).map(|(known, _)| Arc::clone(known));
+        let known = known.unwrap_or_else(|| hash.into());
+        let new = || HashSum { pods: HashPods::default(), is_updated: is_updated() };
+        let sum = &mut self.0.entry(Arc::clone(&known)).or_insert_with(new).pods;
+        sum.carried.pods += pods.carried.pods;
+        sum.carried.left_behind += pods.carried.left_behind;
+        sum.live += pods.live;
+        known
+    }
+
+    fn subtract(&mut self, hash: &str, pods: HashPods) {
+        let Some(HashSum { pods: sum, .. }) = self.0.get_mut(hash) else { return };
+        sum.carried.pods = sum.carried.pods.saturating_sub(pods.carried.pods);
+        sum.carried.left_behind = sum.carried.left_behind.saturating_sub(pods.carried.left_behind);
+        sum.live = sum.live.saturating_sub(pods.live);
+        if sum.carried.pods == 0 {
+            self.0.remove(hash);
+        }
+    }
+}
