@@ -84,8 +84,8 @@ fn plan_of<'i>(
     }
 }
 
-/// The safety rules that a plan breaks. `list` gives the objects of the plan, of which the auditor needs none unless the policy steers
-/// a rollout.
+/// The safety rules that a plan breaks. `list` gives the objects of the plan, of which the auditor needs none but in a rollout towards a
+/// base that the last plan did not know.
 ///
 /// # Errors
 /// Every problem of the listed objects.
@@ -130,15 +130,11 @@ impl Worker {
         state.catch_up(&log, &self.caches, ds);
         let is_steered = state.in_flight.tracker.policy().rollout.is_some();
         // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
-        // rollout, whose waves need labels.
+        // rollout, where it knows another base.
         let log = (cfg!(debug_assertions) || is_steered).then_some(log);
         let input = OnceCell::new();
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
         let planned = plan_of(&mut state.in_flight.tracker, list, at);
-        if is_steered && planned.as_ref().is_ok_and(Plan::acts) {
-            input.get_or_init(|| self.input(key, &mut state.rollout.written));
-        }
-        drop(log);
         let plan = match planned {
             Ok(plan) => plan,
             Err(VerifyError::Plan(PlanError::Snapshot(invalid))) => {
@@ -156,7 +152,9 @@ impl Worker {
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
         let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
-        match violations((&mut state.in_flight.tracker, &mut state.auditor), &audited.plan, list, at) {
+        let judged = violations((&mut state.in_flight.tracker, &mut state.auditor), &audited.plan, list, at);
+        drop(log);
+        match judged {
             Ok(violations) => self.judge(key, state, audited, &violations, start),
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);
