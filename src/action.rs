@@ -306,7 +306,21 @@ impl Action {
 
     /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
     pub const fn stands_alone(&self) -> bool {
-        matches!(self, Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. })
+        match self {
+            Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => true,
+            Action::AdoptPod { .. }
+            | Action::ReleasePod { .. }
+            | Action::AdoptRevision { .. }
+            | Action::ReleaseRevision { .. }
+            | Action::CreateRevision { .. }
+            | Action::LabelRevision { .. }
+            | Action::RenumberRevision { .. }
+            | Action::AnnotateRevision { .. }
+            | Action::LabelPod { .. }
+            | Action::DeletePod { .. }
+            | Action::CreatePod { .. }
+            | Action::DeleteRevision { .. } => false,
+        }
     }
 
     /// The actions of a plan in batches, see [`Plan::batches`](crate::Plan::batches).
@@ -577,13 +591,20 @@ words! {
 impl DeleteReason {
     /// Whether the update strategy deletes for it, and not node sync.
     pub const fn is_update(self) -> bool {
-        matches!(
-            self,
+        match self {
             DeleteReason::OutdatedPending
-                | DeleteReason::OutdatedNotReady
-                | DeleteReason::OutdatedNotYetAvailable
-                | DeleteReason::OutdatedAvailable
-        )
+            | DeleteReason::OutdatedNotReady
+            | DeleteReason::OutdatedNotYetAvailable
+            | DeleteReason::OutdatedAvailable => true,
+            DeleteReason::SucceededPod
+            | DeleteReason::FailedPod
+            | DeleteReason::ExcessPod
+            | DeleteReason::SuccessorAvailable
+            | DeleteReason::NotReadyBesideSuccessor
+            | DeleteReason::NodeExcluded
+            | DeleteReason::TolerationWithdrawn
+            | DeleteReason::NodeGone => false,
+        }
     }
 }
 

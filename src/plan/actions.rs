@@ -260,12 +260,21 @@ fn delete_revision(revision: &Revision<'_>, reason: RevisionReason, actions: &mu
 fn events(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     // Of this plan's deletes alone: a pod that the cap leaves for the next plan has its event then.
     for deletion in &steps.burst.deletes {
-        let (event_type, reason, state, verb) = if deletion.reason == DeleteReason::FailedPod {
-            (EventType::Warning, EventReason::FailedDaemonPod, "failed", "kill")
-        } else if deletion.reason == DeleteReason::SucceededPod {
-            (EventType::Normal, EventReason::SucceededDaemonPod, "succeeded", "delete")
-        } else {
-            continue;
+        let (event_type, reason, state, verb) = match deletion.reason {
+            DeleteReason::FailedPod => (EventType::Warning, EventReason::FailedDaemonPod, "failed", "kill"),
+            DeleteReason::SucceededPod => {
+                (EventType::Normal, EventReason::SucceededDaemonPod, "succeeded", "delete")
+            }
+            DeleteReason::ExcessPod
+            | DeleteReason::SuccessorAvailable
+            | DeleteReason::NotReadyBesideSuccessor
+            | DeleteReason::NodeExcluded
+            | DeleteReason::TolerationWithdrawn
+            | DeleteReason::NodeGone
+            | DeleteReason::OutdatedPending
+            | DeleteReason::OutdatedNotReady
+            | DeleteReason::OutdatedNotYetAvailable
+            | DeleteReason::OutdatedAvailable => continue,
         };
         let pod = steps.fleet.pod(deletion.pod);
         let node = steps.fleet.target_name(pod);

@@ -323,7 +323,13 @@ fn is_outdated(node: &NodeVerdict, how: fn(PodState) -> bool) -> bool {
 }
 
 fn is_live(state: PodState) -> bool {
-    is_ready(state) || matches!(state, PodState::NotReady { .. } | PodState::Pending { .. })
+    match state {
+        PodState::Available { .. }
+        | PodState::Ready { .. }
+        | PodState::NotReady { .. }
+        | PodState::Pending { .. } => true,
+        PodState::Terminating { .. } | PodState::Failed | PodState::Succeeded => false,
+    }
 }
 
 fn is_ready(state: PodState) -> bool {
