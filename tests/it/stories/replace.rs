@@ -11,6 +11,8 @@ fn outdated_available_pods_are_deleted_within_the_budget() {
     assert_eq!(fleet(1).steps(), ["delete a-1: OutdatedAvailable"]);
     assert_eq!(fleet(2).steps(), ["delete a-1: OutdatedAvailable", "delete b-1: OutdatedAvailable"]);
     assert_eq!(fleet(0).steps(), ["delete a-1: OutdatedAvailable"], "with both limits 0 the limit is 1");
+    let one = given(rolling(0)).node(node("a").has(old()));
+    assert_eq!(one.steps(), ["delete a-1: OutdatedAvailable"], "also of the only node");
 }
 
 #[test]
