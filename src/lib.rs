@@ -175,10 +175,11 @@ pub mod internal {
     };
     pub use crate::input::spec::Spec;
     pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
-    pub use crate::input::template::{Fact, Template};
+    pub use crate::input::template::{Template, Term};
     pub use crate::kubernetes::hash::{Hasher, content_hash, lookup_hash};
     pub use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
     pub use crate::kubernetes::revision::has_template;
+    pub use crate::kubernetes::selector::CompiledRequirement;
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
     pub use crate::model::null::null_is_default;
     pub use crate::model::time::rfc3339;
@@ -194,8 +195,8 @@ pub mod internal {
     };
     pub use crate::objects::problem::{Problems, cut};
     pub use crate::objects::view::{
-        ContainersView, Known, LabelsView, LifecycleView, NodeFacts, Phase, ReadyCondition, TaintView,
-        TaintsView, TolerationsView,
+        ContainersView, Known, LabelsView, LifecycleView, NodeFacts, Phase, TaintView, TaintsView,
+        TolerationsView, Truth,
     };
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::burst::next_available_on;

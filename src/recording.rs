@@ -236,9 +236,9 @@ impl From<&PodView<'_>> for Pod {
             Phase::Succeeded => "Succeeded",
             Phase::Failed => "Failed",
         };
-        let ready = view.ready.is_known().then(|| PodCondition {
+        let ready = view.ready.map(|is_true| PodCondition {
             kind: "Ready".into(),
-            status: if view.ready.is_true() { "True" } else { "False" }.into(),
+            status: if is_true { "True" } else { "False" }.into(),
             last_transition_time: view.ready_since,
         });
         Pod {

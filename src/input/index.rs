@@ -82,7 +82,7 @@ impl<'a> Index<'a> {
         criteria: &Criteria<'_>,
     ) -> Self {
         let nodes = NodeNames { names: nodes.iter().map(|node| node.name).collect(), positions: node_names };
-        let mut labels = LabelReader { criteria, hashes: Hashes::default(), recent: Recent::new() };
+        let mut labels = LabelReader { criteria, hashes: Hashes::default(), recent: Recent::default() };
         let facts = |pod: &PodView<'a>| {
             let LabelFacts { selected, same_generation, hash } = labels.facts(pod.labels);
             let node = pod.target.and_then(|target| nodes.find(target));

@@ -12,7 +12,7 @@ use std::collections::btree_map::Entry;
 /// half of the hash, which decides nearly every comparison; the caller compares the keys where these halves are equal.
 ///
 /// The hashes are the same on every run, and so a person can choose names that all want the same places. An element that finds
-/// no place within [`MOST_STEPS`] is kept in the order of the keys: a search costs no more than these steps and the logarithm.
+/// no place within `MOST_STEPS` is kept in the order of the keys: a search costs no more than these steps and the logarithm.
 #[derive(Debug, Clone)]
 pub struct Lookup<K, I> {
     /// A power of two, of which at most half are taken.
@@ -116,11 +116,13 @@ const REMEMBERED: usize = 8;
 #[derive(Debug)]
 pub struct Recent<K, V>(Vec<(K, V)>);
 
-impl<K: PartialEq, V: Copy> Recent<K, V> {
-    pub fn new() -> Self {
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
         Recent(Vec::with_capacity(REMEMBERED))
     }
+}
 
+impl<K: PartialEq, V: Copy> Recent<K, V> {
     #[inline]
     pub fn get(&self, key: &K) -> Option<V> {
         self.0.iter().find(|(known, _)| known == key).map(|(_, value)| *value)

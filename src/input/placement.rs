@@ -4,7 +4,7 @@
 
 use crate::input::DaemonTolerations;
 use crate::input::lookup::Recent;
-use crate::input::template::{Fact, RequiredAffinity, Template};
+use crate::input::template::{RequiredAffinity, Template};
 use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
 use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::{KeyLengths, Toleration};
@@ -56,7 +56,7 @@ pub struct Decided {
 pub struct CompiledTemplate {
     pub parsed: Template,
     /// Its required node affinity.
-    affinity: Option<RequiredAffinity>,
+    pub affinity: Option<RequiredAffinity>,
     /// Its tolerations and those of every daemon pod.
     pub tolerations: Vec<Toleration>,
 }
@@ -64,7 +64,7 @@ pub struct CompiledTemplate {
 impl CompiledTemplate {
     /// Compiles a template; its fields that can't be evaluated are problems.
     pub fn new(parsed: Template, daemon: &DaemonTolerations, problems: &mut Problems) -> Self {
-        let affinity = parsed.required_affinity().map(|a| RequiredAffinity::compile(a, problems));
+        let affinity = parsed.spec.affinity.required().map(|a| RequiredAffinity::compile(a, problems));
         let mut tolerations = parsed.spec.tolerations.clone();
         tolerations.extend(daemon.list(parsed.spec.host_network));
         CompiledTemplate { parsed, affinity, tolerations }
@@ -135,7 +135,7 @@ impl CompiledTemplate {
     }
 
     #[inline]
-    fn has_node_name(&self, node: &impl NodeFacts) -> Truth {
+    pub fn has_node_name(&self, node: &impl NodeFacts) -> Truth {
         let name = &self.parsed.spec.node_name;
         if name.is_empty() { Truth::Yes } else { node.name().is(name) }
     }
@@ -161,19 +161,6 @@ impl CompiledTemplate {
     /// Whether a taint keeps new pods of the template from a node.
     pub fn keeps_out(&self, taint: TaintView<'_>) -> bool {
         matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, &self.tolerations)
-    }
-
-    /// The unknown names and labels that decide about a node which nothing known excludes; not sorted.
-    pub fn depends_on<'r>(&'r self, node: &impl NodeFacts) -> Vec<Fact<'r>> {
-        let mut facts: Vec<Fact<'r>> = Vec::new();
-        if self.has_node_name(node) == Truth::Maybe {
-            facts.push(Fact::Name);
-        }
-        let selector = self.parsed.spec.node_selector.iter();
-        let open = selector.filter(|(key, value)| node.label(key).is(value) == Truth::Maybe);
-        facts.extend(open.map(|(key, _)| Fact::Label(key)));
-        facts.extend(self.affinity.iter().flat_map(|affinity| affinity.depends_on(node)));
-        facts
     }
 }
 
@@ -226,7 +213,7 @@ impl<'r, 'n> NodeLabels<'r, 'n> {
         let of_selector = parsed.spec.node_selector.iter().map(|(key, _)| key);
         let of_affinity = affinity.iter().flat_map(RequiredAffinity::label_keys);
         let lengths = (!by_name).then(|| of_selector.chain(of_affinity).collect());
-        NodeLabels { template, lengths, recent: Recent::new(), labels: Vec::new() }
+        NodeLabels { template, lengths, recent: Recent::default(), labels: Vec::new() }
     }
 
     fn mismatch(&mut self, node: &NodeView<'n>) -> Result<bool, Mismatch> {

@@ -1,7 +1,7 @@
 //! The parts of the pod template that a decision reads; the template itself stays raw.
 
 use crate::kubernetes::{CompiledRequirement, Vocabulary};
-use crate::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
+use crate::model::{Affinity, Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
 use crate::objects::problem::{Problem, Problems};
 use crate::objects::view::{NodeFacts, Truth};
 use serde::Deserialize;
@@ -30,9 +30,9 @@ pub struct TemplateSpec {
     #[serde(deserialize_with = "null_is_default")]
     pub(crate) node_name: String,
     #[serde(deserialize_with = "null_is_default")]
-    pub(crate) node_selector: Labels,
+    pub node_selector: Labels,
     #[serde(deserialize_with = "null_is_default")]
-    affinity: Affinity,
+    pub(crate) affinity: Affinity,
     #[serde(deserialize_with = "null_is_default")]
     pub(crate) tolerations: Vec<Toleration>,
     #[serde(deserialize_with = "null_is_default")]
@@ -41,19 +41,6 @@ pub struct TemplateSpec {
     containers: Vec<Container>,
     #[serde(deserialize_with = "null_is_default")]
     init_containers: Vec<Container>,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Affinity {
-    #[serde(deserialize_with = "null_is_default")]
-    node_affinity: NodeAffinity,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct NodeAffinity {
-    required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -103,22 +90,18 @@ impl Template {
             })
             .filter(|port| *port != 0)
     }
-
-    pub(crate) fn required_affinity(&self) -> Option<&NodeSelector> {
-        self.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()
-    }
 }
 
 /// Required node affinity, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RequiredAffinity {
-    terms: Vec<Term>,
+pub struct RequiredAffinity {
+    pub terms: Vec<Term>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Term {
-    expressions: Vec<CompiledRequirement>,
-    fields: Vec<CompiledRequirement>,
+pub struct Term {
+    pub expressions: Vec<CompiledRequirement>,
+    pub fields: Vec<CompiledRequirement>,
 }
 
 const AFFINITY_PATH: &str = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
@@ -132,7 +115,7 @@ impl RequiredAffinity {
     /// Terms are ORed; an empty term matches nothing
     /// (v1.36 `component-helpers/scheduling/corev1/nodeaffinity`).
     #[inline]
-    pub(crate) fn matches(&self, node: &impl NodeFacts) -> Truth {
+    pub fn matches(&self, node: &impl NodeFacts) -> Truth {
         Truth::any(self.terms.iter().map(|term| term.matches(node)))
     }
 
@@ -145,23 +128,6 @@ impl RequiredAffinity {
     pub(crate) fn reads_name(&self) -> bool {
         self.terms.iter().any(|term| !term.fields.is_empty())
     }
-
-    /// The unknown facts that decide whether it matches; empty where it surely matches, or surely does not.
-    pub(crate) fn depends_on<'t>(&'t self, node: &impl NodeFacts) -> Vec<Fact<'t>> {
-        if self.matches(node) != Truth::Maybe {
-            return Vec::new();
-        }
-        let open = self.terms.iter().filter(|term| term.matches(node) == Truth::Maybe);
-        open.flat_map(|term| term.depends_on(node)).collect()
-    }
-}
-
-/// A fact about a node that may not be known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fact<'t> {
-    Name,
-    /// The label with this key.
-    Label(&'t str),
 }
 
 impl Term {
@@ -185,20 +151,12 @@ impl Term {
     }
 
     #[inline]
-    fn matches(&self, node: &impl NodeFacts) -> Truth {
+    pub fn matches(&self, node: &impl NodeFacts) -> Truth {
         if self.expressions.is_empty() && self.fields.is_empty() {
             return Truth::No;
         }
         let expressions = self.expressions.iter().map(|own| own.accepts_known(node.label(own.key())));
         let fields = self.fields.iter().map(|own| own.accepts_known(node.name()));
         Truth::all(expressions.chain(fields))
-    }
-
-    fn depends_on<'t>(&'t self, node: &impl NodeFacts) -> impl Iterator<Item = Fact<'t>> {
-        let is_open = |truth: Truth| truth == Truth::Maybe;
-        let labels =
-            self.expressions.iter().filter(move |own| is_open(own.accepts_known(node.label(own.key()))));
-        let name = self.fields.iter().any(|own| is_open(own.accepts_known(node.name())));
-        labels.map(|own| Fact::Label(own.key())).chain(name.then_some(Fact::Name))
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::model::{is_condition_true, named_node};
 use crate::objects::view::{
-    ContainersView, LabelsView, LifecycleView, NodeView, Phase, PodView, ReadyCondition, RevisionView,
-    TaintsView, TolerationsView, grace_seconds, shared,
+    ContainersView, LabelsView, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView,
+    TolerationsView, grace_seconds, shared,
 };
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::ControllerRevision;
@@ -36,7 +36,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),
             grace_seconds: grace_seconds(metadata.deletion_grace_period_seconds),
             phase: Phase::from_name(status.as_ref().map_or("", |status| text(&status.phase))),
-            ready: ReadyCondition::new(ready.map(|ready| is_condition_true(&ready.status))),
+            ready: ready.map(|ready| is_condition_true(&ready.status)),
             bound: node.is_some(),
             mirror: annotations.is_some_and(|annotations| annotations.contains_key(MIRROR_ANNOTATION)),
         }

@@ -72,7 +72,7 @@ impl Memory {
         let mut nodes = BTreeSet::new();
         for (_, pod, facts) in snapshot.pods_with_facts() {
             // The cheap tests first: this goes over all pods of the namespace.
-            let is_ready = pod.ready.is_true() && pod.deleted_at.is_none() && !pod.finished();
+            let is_ready = pod.ready == Some(true) && pod.deleted_at.is_none() && !pod.finished();
             let is_deleted = || taken.contains(pod.uid) || self.deletes.contains_key(pod.uid);
             let is_updated = || classifier.class(facts).evidence.is_updated();
             if is_ready && !is_deleted() && facts.verdict(pod).is_ours() && is_updated() {

@@ -66,7 +66,7 @@ fn unavailable(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
         return Failing::NEVER;
     };
     // Without the condition the age of the pod decides alone. With it, an unknown instant may be a recent one.
-    let changed_at = if view.ready.is_known() { view.ready_since } else { view.created_at };
+    let changed_at = if view.ready.is_some() { view.ready_since } else { view.created_at };
     let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::NEVER };
     // The rule asks for both, the age of the pod and the time since the change: the later one decides.
     let since = created_at.max(changed_at);

@@ -211,7 +211,7 @@ fn count_towards(
 /// When time alone changes the stage of a pod, its place in maxSurge, or whether it shows that the new version has failed.
 fn changes_at(snapshot: &Snapshot<'_>, node: NodeIx, pod: &PodView<'_>) -> Option<Timestamp> {
     let available_at = || pod.ready_since?.checked_add(snapshot.spec().min_ready()).ok();
-    let available_at = if pod.ready.is_true() { available_at() } else { None };
+    let available_at = if pod.ready == Some(true) { available_at() } else { None };
     let changes = [available_at, pod.deleted_at].into_iter().flatten().filter(|at| snapshot.now() < *at);
     changes.chain(may_fail_at(snapshot, snapshot.node(node), pod)).min()
 }

@@ -93,7 +93,7 @@ impl<'s> PodStages<'s> {
             (false, Phase::Failed) => PodStage::Failed,
             (false, Phase::Succeeded) => PodStage::Succeeded,
             (false, Phase::PendingOrUnknown | Phase::Running) => {
-                let readiness = match (pod.ready.is_true(), self.is_ready_long_enough(pod)) {
+                let readiness = match (pod.ready == Some(true), self.is_ready_long_enough(pod)) {
                     (true, true) => Readiness::Available,
                     (true, false) => Readiness::NotYetAvailable,
                     (false, _) => Readiness::NotReady,

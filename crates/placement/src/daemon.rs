@@ -3,8 +3,8 @@
 use super::shape::NodeShape;
 use super::{Runs, UnknownFact, WhyNot};
 use daemonset::internal::{
-    CompiledTemplate, Decided, Fact, NodeFacts, Placement, Problems, TaintView, TaintsView, checked_selector,
-    checked_template, node_placement, strategy_in_force,
+    CompiledRequirement, CompiledTemplate, Decided, NodeFacts, Placement, Problems, TaintView, TaintsView,
+    Term, Truth, checked_selector, checked_template, node_placement, strategy_in_force,
 };
 use daemonset::kubernetes::Selector;
 use daemonset::model::{DaemonSet, Taint};
@@ -60,28 +60,43 @@ impl Daemon {
     }
 
     fn depends_on(&self, node: &NodeShape) -> Vec<UnknownFact> {
-        let mut facts = self.template.depends_on(node);
-        facts.sort_unstable();
-        facts.dedup();
-        let mut facts: Vec<UnknownFact> = facts.into_iter().map(UnknownFact::from).collect();
+        let mut labels = self.unknown_labels(node);
+        labels.sort_unstable();
+        labels.dedup();
+        let name = self.reads_unknown_name(node).then_some(UnknownFact::Name);
+        let labels = labels.into_iter().map(|key| UnknownFact::Label { key: key.to_owned() });
+        let mut facts: Vec<UnknownFact> = name.into_iter().chain(labels).collect();
         let taints =
             node.possible_taints.iter().filter(|taint| self.template.keeps_out(TaintView::from(*taint)));
         facts.extend(taints.map(|taint| UnknownFact::Taint { taint: taint.clone() }));
         facts
     }
 
+    /// Whether the name of a node which nothing known excludes decides about it, and is not known.
+    fn reads_unknown_name(&self, node: &NodeShape) -> bool {
+        let is_open = |own: &CompiledRequirement| own.accepts_known(node.name()) == Truth::Maybe;
+        self.template.has_node_name(node) == Truth::Maybe
+            || self.open_terms(node).any(|term| term.fields.iter().any(is_open))
+    }
+
+    /// The unknown labels that decide about a node which nothing known excludes.
+    fn unknown_labels<'d>(&'d self, node: &NodeShape) -> Vec<&'d str> {
+        let selector = self.template.parsed.spec.node_selector.iter();
+        let of_selector = selector.filter(|(key, value)| node.label(key).is(value) == Truth::Maybe);
+        let is_open = |own: &&CompiledRequirement| own.accepts_known(node.label(own.key())) == Truth::Maybe;
+        let of_affinity = self.open_terms(node).flat_map(|term| &term.expressions).filter(is_open);
+        of_selector.map(|(key, _)| key).chain(of_affinity.map(CompiledRequirement::key)).collect()
+    }
+
+    /// The terms of the affinity that may match; none where it surely matches, or surely does not.
+    fn open_terms<'d>(&'d self, node: &NodeShape) -> impl Iterator<Item = &'d Term> {
+        let open = self.template.affinity.iter().filter(|affinity| affinity.matches(node) == Truth::Maybe);
+        open.flat_map(|affinity| &affinity.terms).filter(|term| term.matches(node) == Truth::Maybe)
+    }
+
     /// The startup taints that a pod waits for.
     pub(super) fn waits_for(&self, node: &NodeShape) -> Vec<Taint> {
         let waits = |taint: &&Taint| self.template.keeps_out(TaintView::from(*taint));
         node.startup_taints.iter().filter(waits).cloned().collect()
-    }
-}
-
-impl From<Fact<'_>> for UnknownFact {
-    fn from(fact: Fact<'_>) -> Self {
-        match fact {
-            Fact::Name => UnknownFact::Name,
-            Fact::Label(key) => UnknownFact::Label { key: key.to_owned() },
-        }
     }
 }

@@ -210,7 +210,7 @@ fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option
 }
 
 fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
-    match (pod.ready.is_true(), pod.phase) {
+    match (pod.ready == Some(true), pod.phase) {
         // As upstream: a pod with the condition is Ready, whatever its phase.
         (true, _) if is_available(snapshot, pod) => Readiness::Available,
         (true, _) => Readiness::NotYetAvailable,

@@ -8,7 +8,7 @@ pub mod names;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod ownership;
 pub(crate) mod revision;
-mod selector;
+pub(crate) mod selector;
 pub(crate) mod tolerations;
 pub mod well_known;
 

@@ -24,7 +24,8 @@ pub(crate) enum Vocabulary {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CompiledRequirement {
+/// A requirement that is checked.
+pub struct CompiledRequirement {
     key: String,
     test: Test,
 }
@@ -95,13 +96,14 @@ impl CompiledRequirement {
         self.accepts(labels.get(&self.key))
     }
 
-    pub(crate) fn key(&self) -> &str {
+    /// The key of its label.
+    pub fn key(&self) -> &str {
         &self.key
     }
 
     /// The same as [`accepts`](Self::accepts) for a value that may not be known.
     #[inline]
-    pub(crate) fn accepts_known(&self, value: Known<'_>) -> Truth {
+    pub fn accepts_known(&self, value: Known<'_>) -> Truth {
         value.meets(
             |value| self.accepts(value),
             || match &self.test {

@@ -42,6 +42,7 @@ pub use pod::{ContainerStatus, Pod, PodAnnotations, PodCondition, PodMeta, PodSp
 pub(crate) use pod::{is_of_scheduling, named_node};
 pub(crate) use revision::is_mark;
 pub use revision::{ControllerRevision, RevisionMeta};
+pub(crate) use selector::Affinity;
 pub use selector::{LabelSelector, NodeSelector, NodeSelectorTerm, Requirement};
 pub use strategy::{RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
 pub(crate) use time::rfc3339;

@@ -1,10 +1,10 @@
 //! `core/v1` Pod, as lean as a decision allows: fleets have tens of thousands of them.
 
+use crate::model::selector::Affinity;
 use crate::model::time::time;
 use crate::model::word::word;
 use crate::model::{
-    KubeMeta, Labels, NodeName, NodeSelector, ObjectRef, OwnerReference, Toleration, Uid, is_default,
-    null_is_default,
+    KubeMeta, Labels, NodeName, ObjectRef, OwnerReference, Toleration, Uid, is_default, null_is_default,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -211,26 +211,11 @@ pub struct PodCondition {
     pub last_transition_time: Option<Timestamp>,
 }
 
-/// The path of a required node affinity below a pod's `spec.affinity`.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Affinity {
-    #[serde(deserialize_with = "null_is_default")]
-    node_affinity: NodeAffinity,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct NodeAffinity {
-    #[serde(deserialize_with = "null_is_default")]
-    required_during_scheduling_ignored_during_execution: NodeSelector,
-}
-
 /// The single value of the first `metadata.name In` match field (v1.36 `util.GetTargetNodeName`).
 fn affinity_node<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NodeName>, D::Error> {
     let affinity: Affinity = null_is_default(deserializer)?;
-    let required = affinity.node_affinity.required_during_scheduling_ignored_during_execution;
-    let fields = required.node_selector_terms.iter().flat_map(|term| &term.match_fields);
+    let terms = affinity.required().into_iter().flat_map(|required| &required.node_selector_terms);
+    let fields = terms.flat_map(|term| &term.match_fields);
     let fields = fields.map(|field| (field.key.as_str(), field.operator.as_str(), field.values.as_slice()));
     Ok(named_node(fields).map(NodeName::from))
 }

@@ -60,3 +60,23 @@ pub struct NodeSelectorTerm {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub match_fields: Vec<Requirement>,
 }
+
+/// The `affinity` of a pod spec, with its required node affinity alone.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Affinity {
+    #[serde(deserialize_with = "null_is_default")]
+    node_affinity: NodeAffinity,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeAffinity {
+    required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
+}
+
+impl Affinity {
+    pub(crate) fn required(&self) -> Option<&NodeSelector> {
+        self.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()
+    }
+}

@@ -3,8 +3,8 @@
 use crate::model::{Labels, PodStatus, Taint, Toleration};
 use crate::objects::position::Neutral;
 use crate::objects::view::{
-    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, ReadyCondition,
-    RevisionView, TaintsView, TolerationsView,
+    ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView,
+    TolerationsView,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -76,13 +76,13 @@ impl<'a> PodView<'a> {
     /// Condition Ready is True, since this instant if the condition has one.
     #[must_use]
     pub fn ready_since(self, since: Option<Timestamp>) -> Self {
-        PodView { ready: ReadyCondition::True, ready_since: since, ..self }
+        PodView { ready: Some(true), ready_since: since, ..self }
     }
 
     /// Condition Ready is False or Unknown, since this instant if the condition has one.
     #[must_use]
     pub fn not_ready_since(self, since: Option<Timestamp>) -> Self {
-        PodView { ready: ReadyCondition::NotTrue, ready_since: since, ..self }
+        PodView { ready: Some(false), ready_since: since, ..self }
     }
 
     /// It has the annotation `kubernetes.io/config.mirror`: it is the API server's copy of a static pod.

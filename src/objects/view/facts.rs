@@ -8,7 +8,7 @@ use crate::objects::view::scheduling::TaintView;
 
 /// A statement about a node: false, not known, or true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Truth {
+pub enum Truth {
     No,
     Maybe,
     Yes,
@@ -92,7 +92,7 @@ impl<'a> Known<'a> {
 
     /// Whether it is this value.
     #[inline]
-    pub(crate) fn is(self, value: &str) -> Truth {
+    pub fn is(self, value: &str) -> Truth {
         self.meets(|known| known == Some(value), || None)
     }
 }

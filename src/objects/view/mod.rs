@@ -13,8 +13,7 @@ mod lifecycle;
 mod scheduling;
 
 pub use containers::ContainersView;
-pub(crate) use facts::Truth;
-pub use facts::{Known, NodeFacts};
+pub use facts::{Known, NodeFacts, Truth};
 pub use labels::LabelsView;
 pub use lifecycle::Lifecycle;
 pub use lifecycle::LifecycleView;
@@ -44,36 +43,6 @@ impl Phase {
             "Failed" => Phase::Failed,
             _ => Phase::PendingOrUnknown,
         }
-    }
-}
-
-/// Condition Ready of a pod, in one byte: views of pods are copied often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, clippy::exhaustive_enums, reason = "for crates of the same version")]
-pub enum ReadyCondition {
-    Absent,
-    NotTrue,
-    True,
-}
-
-impl ReadyCondition {
-    pub(crate) fn new(is_true: Option<bool>) -> Self {
-        match is_true {
-            None => ReadyCondition::Absent,
-            Some(false) => ReadyCondition::NotTrue,
-            Some(true) => ReadyCondition::True,
-        }
-    }
-
-    /// Whether the condition is there and true.
-    #[inline]
-    pub fn is_true(self) -> bool {
-        self == ReadyCondition::True
-    }
-
-    /// There is such a condition.
-    pub fn is_known(self) -> bool {
-        self != ReadyCondition::Absent
     }
 }
 
@@ -140,7 +109,8 @@ view! {
         /// The grace period of its deletion; 0 if it has none.
         grace_seconds: u32,
         phase: Phase,
-        ready: ReadyCondition,
+        /// Whether condition Ready is True, where there is one.
+        ready: Option<bool>,
         /// `spec.nodeName` is set.
         bound: bool,
         mirror: bool,
@@ -194,7 +164,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             ready_since: ready.and_then(|c| c.last_transition_time),
             grace_seconds: grace_seconds(metadata.deletion_grace_period_seconds),
             phase: Phase::from_name(&status.phase),
-            ready: ReadyCondition::new(ready.map(PodCondition::is_true)),
+            ready: ready.map(PodCondition::is_true),
             bound: pod.is_bound(),
             mirror: metadata.annotations.mirror.is_some(),
         }

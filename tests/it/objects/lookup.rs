@@ -73,7 +73,7 @@ fn no_choice_of_names_makes_a_search_long() {
 
 #[test]
 fn the_oldest_result_is_forgotten() {
-    let mut recent = Recent::new();
+    let mut recent = Recent::default();
     for key in 0..=REMEMBERED {
         assert_eq!(recent.get(&key), None);
         recent.add(key, 2 * key);

@@ -179,7 +179,7 @@ fn fails(
         is_past(created, seconds) && pod.containers.any_waits(|reason| rule.waits_in_vain(reason))
     });
     // Without a condition Ready its age alone counts.
-    let changed = if pod.ready.is_known() { pod.ready_since } else { pod.created_at };
+    let changed = if pod.ready.is_some() { pod.ready_since } else { pod.created_at };
     let away = rule.available_within_seconds.zip(pod.created_at.zip(changed));
     let is_away = away.is_some_and(|(seconds, (created, changed))| {
         !is_available && is_past(created, seconds) && is_past(changed, seconds)

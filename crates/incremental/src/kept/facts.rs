@@ -2,8 +2,7 @@
 
 use super::relation::PodRelation;
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, ReadyCondition, TaintsView,
-    TolerationsView,
+    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, TaintsView, TolerationsView,
 };
 use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
 use daemonset::{Lifecycle, NodeView, PodView};
@@ -113,7 +112,7 @@ pub(super) struct KeptPod {
     pub(super) next: Slot,
     phase: Phase,
     pub(super) ownership: Ownership,
-    ready: ReadyCondition,
+    ready: Option<bool>,
     /// Whether the selector matches it, and whether it is bound.
     flags: u8,
 }
