@@ -9,7 +9,6 @@ use crate::node::excuse::excuse;
 use crate::node::figures::{Figure, NodeFigures, Sums};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::NodeSync;
-use crate::objects::planted::planted;
 use crate::objects::position::NodeIx;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -126,7 +125,7 @@ fn of_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigur
 /// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
 /// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
 fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    if planted!(TakenForgotten, fleet.taken_at(node), None).is_none() || fleet.is_ready_target(node) {
+    if planted::taken_at(fleet.taken_at(node)).is_none() || fleet.is_ready_target(node) {
         return false;
     }
     // A pod that leaves last is no sign that the daemon is back: whether it goes in this plan is not decided yet.
@@ -237,7 +236,7 @@ impl Budget {
                 // With both limits 0 an update could never go on.
                 let at_least = u32::from(budget.desired > 0);
                 let limit = limit.scaled(budget.desired).max(at_least);
-                budget.max_unavailable = planted!(BudgetOffByOne, limit, limit + 1);
+                budget.max_unavailable = planted::max_unavailable(limit);
             }
         }
         budget
@@ -263,5 +262,15 @@ impl Budget {
     /// How many more nodes may get a second pod.
     pub(crate) fn room_for_surge(&self) -> u32 {
         self.max_surge.saturating_sub(self.doubled + self.lost)
+    }
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    use jiff::Timestamp;
+
+    crate::objects::planted::planted! {
+        taken_at(right: Option<Timestamp>): TakenForgotten => None;
+        max_unavailable(right: u32): BudgetOffByOne => right + 1;
     }
 }

@@ -6,7 +6,6 @@ use crate::action::{DeleteReason, Failure};
 use crate::input::placement::{Placement, toleration_withdrawn};
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
-use crate::objects::planted::planted;
 use crate::objects::position::{FleetIx, IndexVec, NodeIx};
 use crate::plan::authority::Authority;
 use jiff::Timestamp;
@@ -224,11 +223,7 @@ impl NodeSync {
         match (updated, outdated) {
             (Some((updated, successor)), Some((outdated, old))) if fleet.is_surge() => {
                 self.keep_only(fleet, node, &[updated, outdated]);
-                let end = planted!(
-                    SurgeWithoutWaiting,
-                    end_of_pair(old, successor),
-                    Some(DeleteReason::SuccessorAvailable)
-                );
+                let end = planted::end_of_pair(end_of_pair(old, successor));
                 end.into_iter().for_each(|reason| self.delete(outdated, reason));
             }
             // Of the best pods of both sides the better one stays `[keep-the-available-one]`. For now the updated one goes as
@@ -330,5 +325,14 @@ fn end_of_pair(old: &FleetPod, successor: &FleetPod) -> Option<DeleteReason> {
         Some(DeleteReason::SuccessorAvailable)
     } else {
         None
+    }
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    use crate::action::DeleteReason;
+
+    crate::objects::planted::planted! {
+        end_of_pair(right: Option<DeleteReason>): SurgeWithoutWaiting => Some(DeleteReason::SuccessorAvailable);
     }
 }

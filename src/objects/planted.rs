@@ -1,17 +1,18 @@
-//! The places of the deliberate errors, which only the builds know that must find them.
+//! The deliberate errors stand at the end of each file that they break, apart from its algorithms.
 
-/// The right value. With `--cfg daemonset_mutants`, and while this [`Mutant`](crate::mutants::Mutant) is active, the wrong one.
+/// Functions that return their first argument. With `--cfg daemonset_mutants`, and while a
+/// [`Mutant`](crate::mutants::Mutant) of the function is active, they return the wrong value beside it.
 macro_rules! planted {
-    ($mutant:ident, $right:expr, $wrong:expr) => {{
-        #[cfg(daemonset_mutants)]
-        let value = if $crate::objects::mutants::is_active($crate::objects::mutants::Mutant::$mutant) {
-            $wrong
-        } else {
+    ($($name:ident($right:ident: $type:ty $(, $context:ident: $of:ty)?): $($mutant:ident => $wrong:expr),+;)+) => {$(
+        #[inline]
+        #[cfg_attr(not(daemonset_mutants), allow(unused_variables, reason = "only a wrong value has a context"))]
+        pub(super) fn $name($right: $type $(, $context: $of)?) -> $type {
+            $(#[cfg(daemonset_mutants)]
+            if $crate::objects::mutants::is_active($crate::objects::mutants::Mutant::$mutant) {
+                return $wrong;
+            })+
             $right
-        };
-        #[cfg(not(daemonset_mutants))]
-        let value = $right;
-        value
-    }};
+        }
+    )+};
 }
 pub(crate) use planted;

@@ -4,7 +4,6 @@
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
-use crate::objects::planted::planted;
 use crate::pods::history::History;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::NodeGoal;
@@ -66,7 +65,7 @@ impl RolloutDecision {
         let too_many = (!is_over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
         // Without a failure policy the mark stops nothing; it still prevents `completed`.
         let failed_before = input.marks.failed.filter(|_| !is_over && policy.on_failure.is_some());
-        let failed_before = planted!(FailureIgnored, failed_before, None);
+        let failed_before = planted::failed_before(failed_before);
         // Failures are judged before the waves, since no wave may open in the plan that finds them.
         let may_open = !(is_over || input.is_paused || too_many.is_some() || failed_before.is_some());
         let mut waves = Waves::new(&input, if may_open { Opening::WhenDue } else { Opening::Never });
@@ -128,8 +127,7 @@ impl RolloutDecision {
             RolloutStage::Over => true,
             // A node that has the new version keeps it though its wave is not open: nothing but a roll-back takes it back.
             RolloutStage::GoingOn => {
-                planted!(HeldNodeUpdated, self.waves.releases(group.first_wave), true)
-                    || planted!(ReachedNodeTakenBack, group.has_new_version, false)
+                self.waves.releases(group.first_wave) || planted::has_new_version(group.has_new_version)
             }
             // Open waves do not count: nothing goes on in them, either.
             RolloutStage::Paused | RolloutStage::Stopped { .. } => group.has_new_version,
@@ -167,7 +165,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             exists: marks.is_some(),
             marks: marks.unwrap_or_default(),
             number: current.number,
-            is_paused: planted!(PauseIgnored, policy.paused, false),
+            is_paused: planted::is_paused(policy.paused),
             sums,
         }
     }
@@ -177,7 +175,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let Marks { started, failed, completed, .. } = self.marks;
         let is_unmarked = started.is_none() && failed.is_none() && completed.is_none();
         let NodeCounts { updated, outdated, .. } = self.sums.counts;
-        let may_have_begun = planted!(SettledMidway, self.may_have_begun(), false);
+        let may_have_begun = planted::may_have_begun(self.may_have_begun());
         is_unmarked && self.exists && updated > 0 && outdated == 0 && !may_have_begun
     }
 
@@ -249,9 +247,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         // A failure goes before a pause: a paused rollout is rolled back all the same.
         match (failure, action) {
-            (Some(reason), Some(FailureAction::RollBack))
-                if planted!(RollBackForgotten, held.is_base(), false) =>
-            {
+            (Some(reason), Some(FailureAction::RollBack)) if planted::has_base(held.is_base()) => {
                 RolloutStage::RolledBack { reason }
             }
             (Some(reason), _) => RolloutStage::Stopped { reason },
@@ -264,7 +260,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     fn is_finished(&self) -> bool {
         // A fleet without target nodes has shown nothing: its version must not become base by a mark.
         let NodeCounts { targets, unfinished, .. } = self.sums.counts;
-        targets > 0 && planted!(CompletedTooEarly, unfinished == 0, true)
+        targets > 0 && planted::is_finished(unfinished == 0)
     }
 
     fn marks_to_set(
@@ -279,7 +275,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         }
         let mut marks = self.marks_on_the_way(decision);
         // The verdict stands alone: a plan that reaches it sets and removes no other mark.
-        if let Some(reason) = planted!(VerdictNotMarked, newly_failed, None) {
+        if let Some(reason) = planted::newly_failed(newly_failed) {
             return vec![MarkChange::Failed(reason)];
         }
         // A failed revision does not become complete, whatever its pods do: a person must remove its mark first.
@@ -301,7 +297,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         }
         if decision.stage == RolloutStage::GoingOn {
             let opened = self.opened(&decision.waves);
-            let opened = planted!(WaveLowered, opened, opened.or(self.marks.wave.and(Some(0))));
+            let opened = planted::opened(opened, self.marks.wave);
             marks.extend(opened.map(MarkChange::Wave));
         }
         marks
@@ -328,4 +324,20 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
 /// The failure policy, where the rollout is judged: a revision that this plan creates is not.
 pub fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option<&'p FailurePolicy> {
     policy.on_failure.as_ref().filter(|_| history.current().view.is_some())
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    use crate::rollout::marks::{FailureReason, Mark, WaveMark};
+
+    crate::objects::planted::planted! {
+        failed_before(right: Option<Mark<'_>>): FailureIgnored => None;
+        has_new_version(right: bool): HeldNodeUpdated => true, ReachedNodeTakenBack => false;
+        is_paused(right: bool): PauseIgnored => false;
+        may_have_begun(right: bool): SettledMidway => false;
+        has_base(right: bool): RollBackForgotten => false;
+        is_finished(right: bool): CompletedTooEarly => true;
+        newly_failed(right: Option<FailureReason>): VerdictNotMarked => None;
+        opened(right: Option<usize>, marked: Option<WaveMark>): WaveLowered => right.or(marked.and(Some(0)));
+    }
 }

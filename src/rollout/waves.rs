@@ -3,7 +3,6 @@
 use crate::input::Snapshot;
 use crate::kubernetes::Selector;
 use crate::model::IntOrString;
-use crate::objects::planted::planted;
 use crate::objects::position::{IndexVec, NodeIx};
 use crate::objects::problem::Problems;
 use crate::rollout::decision::RolloutInput;
@@ -72,7 +71,7 @@ impl Waves {
         let mut before = Done::Yes;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
             // The loop goes on behind the first closed wave for this alone: the report tells of each wave whether it is approved.
-            state.is_approved = planted!(ApprovalIgnored, !wave.needs_approval || approved > index, true);
+            state.is_approved = planted::is_approved(!wave.needs_approval || approved > index);
             if index > waves.open {
                 continue;
             }
@@ -80,7 +79,7 @@ impl Waves {
             // may be gone, and the rollout may be stopped.
             let was_open = input.marks.wave.is_some_and(|mark| index <= mark.index);
             let may_open = opening == Opening::WhenDue && state.is_approved;
-            let opens = may_open && planted!(WaveNotDone, before == Done::Yes, true);
+            let opens = may_open && planted::is_done(before == Done::Yes);
             if !was_open && !opens {
                 // A wave that lacks more than time is not announced: no instant opens it.
                 if let (true, Done::At(at)) = (may_open, before) {
@@ -181,4 +180,12 @@ pub(crate) fn choose_nodes(
 /// Nodes that have the new version come first: the canary stays the canary when a node with a lesser name joins.
 fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
     b.facts.has_new_version.cmp(&a.facts.has_new_version)
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    crate::objects::planted::planted! {
+        is_approved(right: bool): ApprovalIgnored => true;
+        is_done(right: bool): WaveNotDone => true;
+    }
 }
