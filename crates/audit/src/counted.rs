@@ -3,7 +3,7 @@
 use crate::beside::{Elsewhere, HashPods, HashSum};
 use crate::context::Context;
 use crate::fleet::{Carried, Fleet, Others, Sums};
-use crate::goals::{Goals, Group, Tally, may_fail_at};
+use crate::goals::{Goals, Group, Regrouped, Tally, may_fail_at};
 use crate::limits::{is_last, leaves_last};
 use crate::stage::PodStage;
 use daemonset::internal::{IndexVec, NodeIx, Strategy};
@@ -115,7 +115,7 @@ impl Counted {
     }
 
     /// Moves counted nodes to other groups.
-    pub(crate) fn regroup(&mut self, nodes: Vec<(u32, Group)>) {
+    pub(crate) fn regroup(&mut self, nodes: Regrouped) {
         for (slot, group) in nodes {
             let Some(node) = self.nodes.get_mut(&slot) else { continue };
             let old = std::mem::replace(&mut node.group, group);

@@ -17,7 +17,7 @@ pub(super) use base::Base;
 pub(super) use nodes::may_fail_at;
 pub(super) use rules::check;
 pub(super) use surroundings::{Surroundings, Whole};
-pub(super) use tally::{Group, Tally};
+pub(super) use tally::{Group, Regrouped, Tally};
 
 use super::lineage::Lineage;
 use super::stage::PodStages;
@@ -110,7 +110,7 @@ impl<'s> Goals<'s> {
         actions: &'s [Action],
         tally: &mut Tally,
         surroundings: &S,
-    ) -> Result<(Self, Vec<(u32, Group)>), S::Error> {
+    ) -> Result<(Self, Regrouped), S::Error> {
         let lineage = Lineage::new(snapshot, None, actions);
         let stages = PodStages::new(snapshot);
         let judged_by = policy.on_failure.as_ref().filter(|_| lineage.current().is_some());

@@ -18,6 +18,9 @@ pub(crate) struct Group {
     wave: Option<usize>,
 }
 
+/// The slots of nodes that have come to another group, each with that group.
+pub(crate) type Regrouped = Vec<(u32, Group)>;
+
 /// The part of a node in the rollout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
@@ -127,7 +130,7 @@ impl Tally {
     }
 
     /// Moves nodes over the limits of waves. Returns the nodes whose group has changed, and those that were put in.
-    pub(super) fn settle(&mut self) -> Vec<(u32, Group)> {
+    pub(super) fn settle(&mut self) -> Regrouped {
         for limit in self.limits.iter_mut().flatten() {
             limit.settle(&mut self.moved);
         }
@@ -294,7 +297,7 @@ impl Figures {
         change.apply(&mut self.failing, facts.fails);
         self.progressed_at.change(facts.progressed_at, change);
         change.apply(&mut self.targets, *runs);
-        change.apply(&mut self.undone, *runs && !(facts.is_available && !facts.has_outdated));
+        change.apply(&mut self.undone, *runs && (facts.has_outdated || !facts.is_available));
         change.apply(&mut self.waiting_for_base, *runs_base || facts.takes_part);
         change.apply(&mut self.held, *runs || facts.takes_part);
         // A node that is down without the new version holds nothing up.
