@@ -56,6 +56,13 @@ fn a_create_in_flight_holds_its_place_in_max_surge() {
 }
 
 #[test]
+fn a_node_with_a_create_in_flight_gets_no_third_pod_whatever_the_room() {
+    let mut recording = given(surging(2)).memory(&Memory::default()).node(node("a").has(old())).recording();
+    assert_eq!(unseen(&mut recording), ["create on a in batch 0: Surge"]);
+    assert_eq!(unseen(&mut recording), [format!("requeue at {}: InFlightExpiry", at(300))]);
+}
+
+#[test]
 fn a_create_in_flight_counts_as_present_and_unavailable() {
     let mut recording =
         given(rolling(1)).memory(&Memory::default()).node(node("a")).node(node("b").has(old())).recording();
