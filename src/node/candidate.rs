@@ -24,7 +24,8 @@ pub struct Urgency {
 }
 
 /// The outdated pod of a node, if it is the only live one left, the rollout has reached the node, and the node does not
-/// leave: no other pod could come there.
+/// leave: no other pod could come there. Of any other node the update has nothing to report; a rule by which a candidate stays for a
+/// reason that its report tells belongs to [`eligible`].
 pub(crate) fn candidate<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
