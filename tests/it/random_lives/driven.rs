@@ -79,3 +79,33 @@ fn a_rollout_goes_on_when_a_taken_node_is_brought_back() {
     trial.settle().unwrap();
     assert_eq!(trial.broken(), Vec::<String>::new());
 }
+
+/// The last version comes back while a node has joined with a pod of the version between, at the instant at which the watch of nodes stands
+/// still: the driver sees a settled fleet, and says so.
+#[test]
+fn a_fleet_is_settled_where_the_cache_lacks_a_new_node() {
+    let wave = WaveChoice { ssd: None, up_to: None, bake: 0, approval: false };
+    let steering = Steering { waves: [Some(wave), None, None], paused: false, on_failure: None };
+    let mut trial = Trial::begin(Beginning {
+        seed: 3_479_005_918_707_168_168,
+        nodes: 2,
+        limits: Limits::OnDelete,
+        min_ready: 0,
+        memory_survives: false,
+        taints_absence: false,
+        policy: Choices {
+            excuses_down: false,
+            respects_lifecycle: false,
+            steering: Some(steering),
+            drives: true,
+        },
+        origin: Origin::Empty,
+    });
+    trial.perform(Command::Release { version: 1 }, 208);
+    trial.perform(Command::Freeze { kind: 131 }, 0);
+    trial.perform(Command::AddNode, 0);
+    trial.perform(Command::Freeze { kind: 113 }, 100);
+    trial.perform(Command::Release { version: 0 }, 100);
+    trial.settle().unwrap();
+    assert_eq!(trial.broken(), Vec::<String>::new());
+}

@@ -90,7 +90,9 @@ impl Fleet {
     pub fn has_no_surely_other(&self, t: Timestamp, behind: Behind, hash: &str) -> bool {
         let is_there = |node: &str| {
             let line = self.nodes.get(node).map_or(&[][..], Vec::as_slice);
-            since(line, t - behind.nodes).all(Option::is_some)
+            let began = t - behind.nodes;
+            // A cache may lack a node that has joined since.
+            line.first().is_some_and(|(at, _)| *at < began) && since(line, began).all(Option::is_some)
         };
         let others = self.pods.values().filter(|pod| pod.hash != hash && is_there(&pod.node));
         !others.into_iter().any(|pod| pod.is_surely_there(t - behind.pods, t))
