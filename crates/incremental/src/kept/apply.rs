@@ -1,6 +1,5 @@
 //! Changes of objects, one at a time.
 
-use super::labels::WaveSelectors;
 use super::relation::PodRelation;
 use super::rollout::KeptRollout;
 use super::{HashFacts, HistoryFacts, Kept};
@@ -101,8 +100,7 @@ impl Kept {
         let Some(slot) = self.objects.node_slot(node.name) else { return };
         let Some(name) = self.objects.node(slot).map(|node| node.facts.name.clone()) else { return };
         let selectors: Vec<_> = policy.waves.iter().map(wave_selector).collect();
-        let has_other_labels = rollout.labels.put(slot, node, &WaveSelectors::new(&policy.waves));
-        if rollout.put_node(&(name, slot), node, placement, &selectors) || has_other_labels {
+        if rollout.put_node(&(name, slot), node, placement, &selectors) {
             self.objects.change_facts(slot);
         }
     }

@@ -12,7 +12,6 @@ mod choose;
 mod evaluate;
 mod evaluation;
 mod facts;
-mod labels;
 mod memory;
 mod objects;
 mod partial;
@@ -284,9 +283,7 @@ impl Kept {
 
     /// For each wave of the rollout policy, whether it matches the labels of the node in this slot.
     pub(crate) fn wave_matches(&self, slot: Slot) -> impl Iterator<Item = bool> {
-        let policy = self.spec.policy.rollout.as_ref();
-        let rollout = self.rollout.as_ref().zip(policy);
-        rollout.into_iter().flat_map(move |(rollout, policy)| rollout.labels.of(slot, policy.waves.len()))
+        self.rollout.iter().flat_map(move |rollout| rollout.wave_matches(slot))
     }
 
     /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not base.

@@ -5,7 +5,6 @@
 use super::WholePlan;
 use super::evaluation::Named;
 use super::facts::{KeptNode, Slot};
-use super::labels::{WaveLabels, WaveSelectors};
 use super::objects::Objects;
 use super::waves::{Members, Orders, Turn, WavePlace};
 use crate::NeedsLists;
@@ -31,7 +30,6 @@ pub(super) struct KeptRollout {
     orders: Orders,
     /// By slot.
     nodes: Vec<Option<Member>>,
-    pub(super) labels: WaveLabels,
     sums: RolloutSums<Counted>,
     /// The nodes that fail, by name.
     failing: BTreeMap<NodeName, FailureEvidence>,
@@ -127,7 +125,6 @@ impl KeptRollout {
             waves: Vec::new(),
             orders: Orders::default(),
             nodes: Vec::new(),
-            labels: WaveLabels::default(),
             sums: RolloutSums::new(policy.waves.len()),
             failing: BTreeMap::new(),
             failing_list: None,
@@ -146,7 +143,6 @@ impl KeptRollout {
         let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goals.rollout()?.known)));
         let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, known)| known.base.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
-        let selectors = WaveSelectors::new(&policy.waves);
         for ((slot, position), (_, node)) in (0..).zip(&*listed.order).zip(&objects.nodes) {
             let KeptNode { name, placement, .. } = &node.facts;
             let (node, live) = match decided {
@@ -157,7 +153,6 @@ impl KeptRollout {
                 None => (RolloutNode::new(RolloutFacts::NONE), Arc::default()),
             };
             let by_base = rollout.placement_by_base(snapshot.node(*position), *placement);
-            rollout.labels.put(slot, snapshot.node(*position), &selectors);
             rollout.nodes.push(Some(Member { name: name.clone(), node, by_base, live }));
             rollout.count(slot, true);
         }
@@ -208,7 +203,7 @@ impl KeptRollout {
         let matches = selectors.iter().map(|selector| selector.as_ref());
         let matches = matches.map(|selector| selector.is_none_or(|selector| selector.matches(view.labels)));
         let matches: Vec<bool> = matches.collect();
-        let has_same_waves = || self.waves.iter().map(|wave| wave.matches(slot)).eq(matches.iter().copied());
+        let has_same_waves = || self.wave_matches(slot).eq(matches.iter().copied());
         if self.member(slot).is_some_and(|old| old.by_base == by_base) && has_same_waves() {
             return false;
         }
@@ -302,6 +297,11 @@ impl KeptRollout {
         }
         self.count(slot, true);
         self.changed.insert(slot);
+    }
+
+    /// For each wave, whether it matches the labels of a node.
+    pub(super) fn wave_matches(&self, slot: Slot) -> impl Iterator<Item = bool> {
+        self.waves.iter().map(move |wave| wave.matches(slot))
     }
 
     /// The placement of a node by the template of base.
