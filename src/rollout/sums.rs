@@ -128,12 +128,16 @@ impl RolloutSums<TimeRange> {
 }
 
 impl<I: TimestampSet> RolloutSums<I> {
+    /// Adds the nodes whose first wave is this one.
+    pub fn add_wave(&self, wave: usize, sum: &mut GroupSums<TimeRange>) {
+        self.groups.iter().skip(2 * wave).take(2).for_each(|(_, group)| sum.merge(group));
+    }
+
     /// The sums over the nodes that take part, in the chosen groups.
     pub fn sum(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> GroupSums<TimeRange> {
         let mut sum = GroupSums::default();
         for (_, group) in self.groups.iter().filter(|(group, _)| is_chosen(*group)) {
-            sum.healthy.merge(&group.healthy);
-            sum.failing.merge(&group.failing);
+            sum.merge(group);
         }
         sum
     }
@@ -206,6 +210,11 @@ impl NodeSums<TimeRange> {
 }
 
 impl GroupSums<TimeRange> {
+    fn merge(&mut self, other: &GroupSums<impl TimestampSet>) {
+        self.healthy.merge(&other.healthy);
+        self.failing.merge(&other.failing);
+    }
+
     pub fn nodes(&self) -> u32 {
         self.healthy.nodes + self.failing.nodes
     }

@@ -8,7 +8,7 @@ use crate::objects::problem::Problems;
 use crate::rollout::decision::RolloutInput;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::policy::Wave;
-use crate::rollout::sums::{NodeSums, TimeRange, TimestampSet};
+use crate::rollout::sums::{GroupSums, NodeSums, TimeRange, TimestampSet};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Ordering;
 
@@ -67,6 +67,7 @@ impl Waves {
             done_at: None,
         };
         let approved = policy.approved.get(&input.number).copied().unwrap_or(0) as usize;
+        let mut in_open_waves: GroupSums<TimeRange> = GroupSums::default();
         // Before the first wave there is nothing to wait for.
         let mut before = Done::Yes;
         for (index, (state, wave)) in waves.list.iter_mut().zip(&policy.waves).enumerate() {
@@ -88,10 +89,10 @@ impl Waves {
                 continue;
             }
             waves.open = index + 1;
-            // A wave is done only with all waves before it. Each node counts in its first wave alone, so that a node of two waves
-            // counts once.
-            let nodes = input.sums.sum(|group| group.first_wave.is_some_and(|first| first <= index));
-            state.done = done(input, &input.waited_for(nodes), wave);
+            // The sum grows from wave to wave: a wave is done only with all waves before it. Each node counts in its first wave
+            // alone, so that a node of two waves counts once.
+            input.sums.add_wave(index, &mut in_open_waves);
+            state.done = done(input, &input.waited_for(in_open_waves.clone()), wave);
             before = state.done;
             // The last open wave decides: an earlier one has let the next one open, whatever became of its pods since.
             waves.done_at = match before {
