@@ -3,7 +3,7 @@
 use crate::beside::{Elsewhere, HashPods, HashSum};
 use crate::context::Context;
 use crate::fleet::{Carried, Fleet, Others, Sums};
-use crate::goals::{Goals, Group, Regrouped, Tally, may_fail_at};
+use crate::goals::{Goals, Group, NodeGroups, Regrouped, may_fail_at};
 use crate::limits::{is_last, leaves_last};
 use crate::stage::PodStage;
 use daemonset::internal::{IndexVec, NodeIx, Strategy};
@@ -23,7 +23,7 @@ pub(crate) struct Counted {
     sums: BTreeMap<Group, ByGoal>,
     hashes: Elsewhere,
     /// The nodes as a rollout sees them, if the policy steers one.
-    tally: Option<Tally>,
+    groups: Option<NodeGroups>,
     /// When time alone changes the counts of a node.
     due: BTreeSet<(Timestamp, u32)>,
     /// Nodes that the memory had an entry of.
@@ -96,8 +96,8 @@ impl Counted {
     /// Takes the counts of nodes back.
     pub(crate) fn forget<'s>(&mut self, slots: impl Iterator<Item = &'s u32>) {
         for slot in slots {
-            if let Some(tally) = &mut self.tally {
-                tally.remove(*slot);
+            if let Some(groups) = &mut self.groups {
+                groups.remove(*slot);
             }
             let Some(CountedNode { group, sums, due, hashes }) = self.nodes.remove(slot) else { continue };
             self.sums.entry(group).or_default().subtract(sums);
@@ -109,9 +109,9 @@ impl Counted {
     }
 
     /// The nodes as a rollout sees them, and the hashes of their pods.
-    pub(crate) fn tally(&mut self, policy: &RolloutPolicy) -> (&mut Tally, &Elsewhere) {
-        let Counted { tally, hashes, .. } = self;
-        (tally.get_or_insert_with(|| Tally::new(&policy.waves)), hashes)
+    pub(crate) fn groups(&mut self, policy: &RolloutPolicy) -> (&mut NodeGroups, &Elsewhere) {
+        let Counted { groups, hashes, .. } = self;
+        (groups.get_or_insert_with(|| NodeGroups::new(&policy.waves)), hashes)
     }
 
     /// Moves counted nodes to other groups.
@@ -159,7 +159,7 @@ impl Counted {
         }
         self.count_hashes(context, &mut nodes);
         for (slot, node) in slots.iter().zip(Vec::from(nodes)) {
-            let group = self.tally.as_ref().map_or(Group::OUTSIDE, |tally| tally.group(*slot));
+            let group = self.groups.as_ref().map_or(Group::OUTSIDE, |groups| groups.group(*slot));
             self.sums.entry(group).or_default().add(node.sums);
             node.due.map(|due| self.due.insert((due, *slot)));
             self.nodes.insert(*slot, CountedNode { group, ..node });

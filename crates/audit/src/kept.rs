@@ -4,7 +4,7 @@ use crate::beside::{Beside, Elsewhere};
 use crate::context::Context;
 use crate::counted::{Counted, Part};
 use crate::fleet::Fleet;
-use crate::goals::{Goals, Tally};
+use crate::goals::{Goals, NodeGroups};
 use crate::violation::{Findings, Violation};
 use crate::{audit_towards, check_objects, list, status};
 use daemonset::{Action, ObservedAt, Snapshot};
@@ -65,7 +65,7 @@ pub fn audit_kept(
         Some(policy) => {
             let beside = Beside { tracker, slots: &slots, elsewhere: &Elsewhere::default() };
             let (goals, _) =
-                Goals::steered(&snapshot, policy, actions, &mut Tally::new(&policy.waves), &beside)?;
+                Goals::steered(&snapshot, policy, actions, &mut NodeGroups::new(&policy.waves), &beside)?;
             goals
         }
     };
@@ -184,9 +184,9 @@ fn goals<'s>(
     actions: &'s [Action],
 ) -> Result<Goals<'s>, NotKept> {
     let Some(policy) = &snapshot.spec().policy.rollout else { return Ok(Goals::unsteered(snapshot)) };
-    let (tally, elsewhere) = counted.tally(policy);
+    let (groups, elsewhere) = counted.groups(policy);
     let (goals, regrouped) =
-        Goals::steered(snapshot, policy, actions, tally, &Beside { tracker, slots, elsewhere })?;
+        Goals::steered(snapshot, policy, actions, groups, &Beside { tracker, slots, elsewhere })?;
     counted.regroup(regrouped);
     Ok(goals)
 }

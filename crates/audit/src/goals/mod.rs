@@ -5,19 +5,21 @@
 //! error there is found. Without a rollout nothing is derived.
 
 mod base;
+mod extent;
+mod groups;
+mod limit;
 mod marks;
 mod nodes;
-mod reach;
 mod rules;
+mod sums;
 mod surroundings;
-mod tally;
 mod waves;
 
 pub(super) use base::Base;
+pub(super) use groups::{Group, NodeGroups, Regrouped};
 pub(super) use nodes::may_fail_at;
 pub(super) use rules::check;
 pub(super) use surroundings::{Surroundings, Whole};
-pub(super) use tally::{Group, Regrouped, Tally};
 
 use super::lineage::Lineage;
 use super::stage::PodStages;
@@ -25,12 +27,12 @@ use daemonset::internal::{IndexVec, NodeIx, Placement, Strategy, Taints, enumera
 use daemonset::model::Toleration;
 use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use daemonset::{Action, Snapshot};
+use extent::{Extent, Stage};
+use groups::GroupedNode;
 use jiff::SignedDuration;
 use marks::Marks;
 use nodes::may_fail;
-use reach::{Reach, Stage};
 use std::rc::Rc;
-use tally::Tallied;
 use waves::{Conditions, Waves};
 
 /// The goal of each node; the current revision where no rollout is steered.
@@ -76,7 +78,7 @@ struct Rollout<'s> {
     base: Option<Base<'s>>,
     /// Of each node of the snapshot.
     by_base: IndexVec<NodeIx, ByBase>,
-    reach: Reach,
+    extent: Extent,
     /// The current revision is there, so that it can be marked.
     exists: bool,
     marks: Marks,
@@ -89,9 +91,9 @@ impl<'s> Goals<'s> {
     /// Of the nodes of a snapshot that has all of them.
     pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let Some(policy) = &snapshot.spec().policy.rollout else { return Goals::unsteered(snapshot) };
-        let mut tally = Tally::new(&policy.waves);
+        let mut groups = NodeGroups::new(&policy.waves);
         let Ok((goals, _)) =
-            Goals::steered(snapshot, policy, actions, &mut tally, &Whole::new(snapshot, policy));
+            Goals::steered(snapshot, policy, actions, &mut groups, &Whole::new(snapshot, policy));
         goals
     }
 
@@ -100,7 +102,7 @@ impl<'s> Goals<'s> {
         Goals { snapshot, nodes: Vec::new().into(), rollout: None }
     }
 
-    /// Of the nodes of a snapshot beside those that are tallied already. They are tallied as well; returns the nodes whose group has changed.
+    /// Of the nodes of a snapshot beside those that are grouped already. They are grouped as well; returns the nodes whose group has changed.
     ///
     /// # Errors
     /// Where the placement of a node by the template of base is not known.
@@ -108,7 +110,7 @@ impl<'s> Goals<'s> {
         snapshot: &'s Snapshot<'s>,
         policy: &'s RolloutPolicy,
         actions: &'s [Action],
-        tally: &mut Tally,
+        groups: &mut NodeGroups,
         surroundings: &S,
     ) -> Result<(Self, Regrouped), S::Error> {
         let lineage = Lineage::new(snapshot, None, actions);
@@ -121,18 +123,18 @@ impl<'s> Goals<'s> {
         let by_base: IndexVec<NodeIx, ByBase> = by_base.collect::<Result<Vec<_>, _>>()?.into();
         let facts = nodes::facts(snapshot, &lineage, &stages, judged_by);
         for (node, view) in enumerate(snapshot.nodes()) {
-            let tallied = Tallied {
+            let grouped = GroupedNode {
                 name: view.name.into(),
                 facts: *facts.at(node),
                 runs: snapshot.placement(node) == Placement::Run,
                 runs_base: by_base.at(node).0.is_some_and(|placement| placement == Placement::Run),
                 matches: surroundings.matches(node),
             };
-            tally.put(surroundings.key(node), tallied);
+            groups.put(surroundings.key(node), grouped);
         }
-        let regrouped = tally.settle();
-        let rollout = Rollout::new(snapshot, policy, &lineage, tally, judged_by, base, by_base);
-        let goal = |node: NodeIx| rollout.goal(snapshot, node, tally.group(surroundings.key(node)));
+        let regrouped = groups.settle();
+        let rollout = Rollout::new(snapshot, policy, &lineage, groups, judged_by, base, by_base);
+        let goal = |node: NodeIx| rollout.goal(snapshot, node, groups.group(surroundings.key(node)));
         let nodes = facts.positions().map(goal).collect();
         Ok((Goals { snapshot, nodes, rollout: Some(Rc::new(rollout)) }, regrouped))
     }
@@ -191,12 +193,12 @@ impl<'s> Goals<'s> {
 }
 
 impl<'s> Rollout<'s> {
-    /// As all nodes of the tally decide.
+    /// As all nodes of the groups decide.
     fn new(
         snapshot: &'s Snapshot<'s>,
         policy: &'s RolloutPolicy,
         lineage: &Lineage<'s>,
-        tally: &Tally,
+        groups: &NodeGroups,
         judged_by: Option<&'s FailurePolicy>,
         base: Option<Base<'s>>,
         by_base: IndexVec<NodeIx, ByBase>,
@@ -212,8 +214,8 @@ impl<'s> Rollout<'s> {
         let marks = marks.unwrap_or_default();
         let exists = current.is_some();
 
-        let all = tally.total(|_| true);
-        let participants = tally.total(Group::takes_part);
+        let all = groups.total(|_| true);
+        let participants = groups.total(Group::takes_part);
         let is_unmarked = marks.started.is_none() && marks.failed.is_none();
         // Where a node that takes part lacks the new version and is not down, a pause may have begun the rollout.
         let may_have_begun = marks.wave.is_some() || policy.paused && participants.waiting > 0;
@@ -228,10 +230,10 @@ impl<'s> Rollout<'s> {
         let approved = number.or(Some(least)).and_then(|number| policy.approved.get(&number));
         let approved = approved.copied().unwrap_or(0) as usize;
         let conditions = Conditions { marks: &marks, approved, judged_by, may_open };
-        let mut waves = Waves::new(snapshot, policy, tally, conditions);
-        let exceeded = may_open && is_too_late(snapshot, policy, tally, conditions, waves);
+        let mut waves = Waves::new(snapshot, policy, groups, conditions);
+        let exceeded = may_open && is_too_late(snapshot, policy, groups, conditions, waves);
         if exceeded {
-            waves = Waves::new(snapshot, policy, tally, Conditions { may_open: false, ..conditions });
+            waves = Waves::new(snapshot, policy, groups, Conditions { may_open: false, ..conditions });
         }
         let newly_failed = match (had_failed, too_many, exceeded) {
             (false, true, _) => Some("TooManyFailures"),
@@ -249,9 +251,9 @@ impl<'s> Rollout<'s> {
         } else {
             Stage::GoingOn
         };
-        let reach = Reach::new(stage, policy, waves, tally);
-        let is_complete = is_settled || reach.is_complete(tally, base.is_some());
-        Rollout { base, by_base, reach, exists, marks, newly_failed, is_complete }
+        let extent = Extent::new(stage, policy, waves, groups);
+        let is_complete = is_settled || extent.is_complete(groups, base.is_some());
+        Rollout { base, by_base, extent, exists, marks, newly_failed, is_complete }
     }
 
     fn goal(&self, snapshot: &Snapshot<'_>, node: NodeIx, group: Group) -> Goal {
@@ -259,10 +261,10 @@ impl<'s> Rollout<'s> {
     }
 
     fn goal_of_group(&self, group: Group) -> GroupGoal {
-        let is_current = self.reach.is_current(group);
+        let is_current = self.extent.is_current(group);
         GroupGoal {
             is_base: !is_current && self.base.is_some(),
-            is_held: !is_current && self.reach.stage != Stage::RolledBack,
+            is_held: !is_current && self.extent.stage != Stage::RolledBack,
         }
     }
 
@@ -277,7 +279,7 @@ impl<'s> Rollout<'s> {
 fn is_too_late(
     snapshot: &Snapshot<'_>,
     policy: &RolloutPolicy,
-    tally: &Tally,
+    groups: &NodeGroups,
     conditions: Conditions<'_>,
     waves: Waves,
 ) -> bool {
@@ -288,7 +290,7 @@ fn is_too_late(
         return false;
     }
     let has_no_waves = policy.waves.is_empty();
-    let released = tally.total(|group| {
+    let released = groups.total(|group| {
         group.takes_part() && (has_no_waves || group.has_it() || group.is_open(waves.last_open))
     });
     if released.are_available(may_fail(judged_by, released.nodes)) {

@@ -6,8 +6,8 @@ use super::super::named::Subject;
 use super::super::violation::Findings;
 use super::Rollout;
 use super::base::has_failed;
+use super::extent::Stage;
 use super::marks::Mark;
-use super::reach::Stage;
 use daemonset::Action;
 
 /// Checks the marks, and the creates from revisions that have failed.
@@ -50,7 +50,7 @@ fn wrong_mark(
         Some(Some(mark)) if is_of_now(&mark) => match (name, mark.index(), mark.rest) {
             ("started", None, None) => rollout.may_start(paused),
             ("wave", Some(wave), _) => {
-                if rollout.reach.last_open.is_none_or(|last| last < wave) {
+                if rollout.extent.last_open.is_none_or(|last| last < wave) {
                     return Some(ViolationKind::WaveNotDue { wave: wave as u32 });
                 }
                 // A wave that was opened before is never closed.
@@ -70,7 +70,7 @@ fn wrong_mark(
 impl Rollout<'_> {
     /// Where the new version is found to have failed, nothing else is marked.
     fn goes_on(&self) -> bool {
-        self.reach.stage == Stage::GoingOn
+        self.extent.stage == Stage::GoingOn
     }
 
     fn may_start(&self, paused: bool) -> bool {
@@ -80,7 +80,7 @@ impl Rollout<'_> {
     /// The deadline begins again when the rollout resumes.
     fn may_forget_its_start(&self, paused: bool) -> bool {
         let has_started = self.marks.started.is_some();
-        paused && has_started && self.reach.stage != Stage::Over && self.newly_failed.is_none()
+        paused && has_started && self.extent.stage != Stage::Over && self.newly_failed.is_none()
     }
 
     fn may_complete(&self) -> bool {

@@ -13,7 +13,7 @@ pub(crate) trait Surroundings {
     /// Why a placement is not known.
     type Error;
 
-    /// The key of a node among all that are tallied.
+    /// The key of a node among all that are grouped.
     fn key(&self, node: NodeIx) -> u32;
 
     /// For each wave, whether it matches a node.

@@ -1,8 +1,8 @@
 //! Waves, opened apart from the planner.
 
+use super::groups::NodeGroups;
 use super::marks::Marks;
 use super::nodes::may_fail;
-use super::tally::Tally;
 use daemonset::kubernetes::Selector;
 use daemonset::policy::{FailurePolicy, RolloutPolicy, Wave};
 use daemonset::{InvalidSnapshot, NodeView, Snapshot};
@@ -32,7 +32,7 @@ impl Waves {
     pub(super) fn new(
         snapshot: &Snapshot<'_>,
         policy: &RolloutPolicy,
-        tally: &Tally,
+        groups: &NodeGroups,
         conditions: Conditions<'_>,
     ) -> Self {
         let Conditions { marks, approved, judged_by, may_open } = conditions;
@@ -43,7 +43,7 @@ impl Waves {
             let was_open = marks.wave_index().is_some_and(|marked| index <= marked);
             let opens = may_open
                 && (!wave.needs_approval || approved > index)
-                && bake.is_none_or(|bake| waves.are_done(snapshot, tally, judged_by, bake));
+                && bake.is_none_or(|bake| waves.are_done(snapshot, groups, judged_by, bake));
             if !was_open && !opens {
                 waves.all_open = false;
                 break;
@@ -57,12 +57,12 @@ impl Waves {
     fn are_done(
         self,
         snapshot: &Snapshot<'_>,
-        tally: &Tally,
+        groups: &NodeGroups,
         judged_by: Option<&FailurePolicy>,
         bake_seconds: u32,
     ) -> bool {
         let duration = SignedDuration::from_secs(bake_seconds.into()).max(snapshot.spec().min_ready());
-        let open = tally.total(|group| group.is_open(self.last_open));
+        let open = groups.total(|group| group.is_open(self.last_open));
         open.are_ready_for(duration, snapshot.now(), may_fail(judged_by, open.nodes))
     }
 }

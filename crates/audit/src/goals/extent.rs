@@ -1,6 +1,6 @@
 //! How far a rollout reaches: the goal of each group of nodes.
 
-use super::tally::{Group, Tally};
+use super::groups::{Group, NodeGroups};
 use super::waves::Waves;
 use daemonset::policy::RolloutPolicy;
 
@@ -16,7 +16,7 @@ pub(super) enum Stage {
 
 /// How far a rollout reaches now.
 #[derive(Debug)]
-pub(super) struct Reach {
+pub(super) struct Extent {
     pub(super) stage: Stage,
     has_waves: bool,
     /// The index of the last open wave.
@@ -25,15 +25,15 @@ pub(super) struct Reach {
     reaches_all: bool,
 }
 
-impl Reach {
-    pub(super) fn new(stage: Stage, policy: &RolloutPolicy, waves: Waves, tally: &Tally) -> Self {
+impl Extent {
+    pub(super) fn new(stage: Stage, policy: &RolloutPolicy, waves: Waves, groups: &NodeGroups) -> Self {
         let (has_waves, last_open) = (!policy.waves.is_empty(), waves.last_open);
-        let mut reach = Reach { stage, has_waves, last_open, reaches_all: false };
+        let mut extent = Extent { stage, has_waves, last_open, reaches_all: false };
         if stage == Stage::GoingOn && waves.all_open {
-            let left = tally.total(|group| group.takes_part() && !reach.is_released(group));
-            reach.reaches_all = left.nodes == 0;
+            let left = groups.total(|group| group.takes_part() && !extent.is_released(group));
+            extent.reaches_all = left.nodes == 0;
         }
-        reach
+        extent
     }
 
     /// They have the new version, are in open waves or, without waves, take part.
@@ -53,9 +53,9 @@ impl Reach {
     }
 
     /// Every target node is to have the current revision, and has an available updated pod and no live outdated one.
-    pub(super) fn is_complete(&self, tally: &Tally, has_base: bool) -> bool {
-        let reached = tally.total(|group| self.is_current(group));
-        let others = tally.total(|group| !self.is_current(group));
+    pub(super) fn is_complete(&self, groups: &NodeGroups, has_base: bool) -> bool {
+        let reached = groups.total(|group| self.is_current(group));
+        let others = groups.total(|group| !self.is_current(group));
         let waiting = if has_base { others.waiting_for_base } else { others.held };
         reached.targets > 0 && reached.undone == 0 && waiting == 0
     }
