@@ -51,17 +51,12 @@ fn a_driver_only_deletes_for_an_update_and_marks() {
     }
 }
 
-/// The update takes the pod of a tainted node just before the template withdraws the toleration. To base, whose wave lacks a pod
-/// there, it is a target node; to the new version it is a taken node that is a target no more. A person brings it back once the
-/// waves have reached it.
-#[test]
-fn a_rollout_goes_on_when_a_taken_node_is_brought_back() {
-    let wave = WaveChoice { ssd: None, up_to: Some(UpTo::Percent(34)), bake: 0, approval: false };
-    let steering = Steering { waves: [None, None, Some(wave)], paused: false, on_failure: None };
-    let mut trial = Trial::begin(Beginning {
-        seed: 814_285_173_440_036_794,
-        nodes: 3,
-        limits: Limits::MaxSurge(1),
+/// The beginning of a driven life whose controller forgets with each restart.
+fn begin(seed: u64, nodes: u8, limits: Limits, steering: Steering) -> Trial {
+    Trial::begin(Beginning {
+        seed,
+        nodes,
+        limits,
         min_ready: 0,
         memory_survives: false,
         taints_absence: false,
@@ -72,7 +67,17 @@ fn a_rollout_goes_on_when_a_taken_node_is_brought_back() {
             drives: true,
         },
         origin: Origin::Empty,
-    });
+    })
+}
+
+/// The update takes the pod of a tainted node just before the template withdraws the toleration. To base, whose wave lacks a pod
+/// there, it is a target node; to the new version it is a taken node that is a target no more. A person brings it back once the
+/// waves have reached it.
+#[test]
+fn a_rollout_goes_on_when_a_taken_node_is_brought_back() {
+    let wave = WaveChoice { ssd: None, up_to: Some(UpTo::Percent(34)), bake: 0, approval: false };
+    let steering = Steering { waves: [None, None, Some(wave)], paused: false, on_failure: None };
+    let mut trial = begin(814_285_173_440_036_794, 3, Limits::MaxSurge(1), steering);
     trial.perform(Command::Taint { node: 44, execute: false }, 0);
     trial.perform(Command::Tolerate { dedicated: true }, 40_404);
     trial.perform(Command::Tolerate { dedicated: false }, 0);
@@ -86,21 +91,7 @@ fn a_rollout_goes_on_when_a_taken_node_is_brought_back() {
 fn a_fleet_is_settled_where_the_cache_lacks_a_new_node() {
     let wave = WaveChoice { ssd: None, up_to: None, bake: 0, approval: false };
     let steering = Steering { waves: [Some(wave), None, None], paused: false, on_failure: None };
-    let mut trial = Trial::begin(Beginning {
-        seed: 3_479_005_918_707_168_168,
-        nodes: 2,
-        limits: Limits::OnDelete,
-        min_ready: 0,
-        memory_survives: false,
-        taints_absence: false,
-        policy: Choices {
-            excuses_down: false,
-            respects_lifecycle: false,
-            steering: Some(steering),
-            drives: true,
-        },
-        origin: Origin::Empty,
-    });
+    let mut trial = begin(3_479_005_918_707_168_168, 2, Limits::OnDelete, steering);
     trial.perform(Command::Release { version: 1 }, 208);
     trial.perform(Command::Freeze { kind: 131 }, 0);
     trial.perform(Command::AddNode, 0);
