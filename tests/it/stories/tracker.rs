@@ -8,7 +8,7 @@ use daemonset::model::{self, ObjectRef};
 use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::report::{NodeOutcome, ReportScope};
 use daemonset::{Action, ActionOutcome, DeleteReason, Observed, Plan, Policy, Recording, RevisionView};
-use daemonset_audit::{Auditor, audit_kept};
+use daemonset_audit::{Auditor, ViolationKind, audit_kept};
 use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -337,6 +337,34 @@ fn an_audit_of_changes_counts_again_when_the_clock_goes_back() {
     let found = auditor.audit(&mut tracker, &delete, earlier).unwrap();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(Ok(found), audit_kept(&tracker, &delete, earlier));
+}
+
+/// Under surge as many leaving nodes keep their pods as target nodes have none. A node that the rollout has not reached leaves by no
+/// toleration: it does not stand in for one that goes.
+#[test]
+fn an_audit_of_changes_counts_no_held_node_among_those_that_leave() {
+    let leaving = |name: &str| node(name).taint("y", "NoSchedule").has(old().tolerates("y"));
+    // Without a base, so that it keeps its outdated pod.
+    let mut failed = revision("old", 1);
+    failed["metadata"]["annotations"] =
+        json!({"rollout.daemonset/failed": format!("1 {} TooManyFailures", at(-60))});
+    let fleet = given(surging(1))
+        .policy(json!({"rollout": {"paused": true}}))
+        .revisions([failed, revision("new", 2)])
+        .node(node("t"))
+        .node(leaving("a").has(new().not_ready()))
+        .node(leaving("held"))
+        .recording();
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
+    let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
+    let pod = fleet.pods.iter().find(|pod| pod.metadata.name == "a-1").unwrap();
+    let pod = ObjectRef::from(&pod.metadata);
+    let delete = [Action::delete_pod("a".into(), pod, DeleteReason::TolerationWithdrawn)];
+    let mut auditor = Auditor::default();
+    let of_all = auditor.audit(&mut tracker, &delete, fleet.now).unwrap();
+    let kinds: Vec<_> = of_all.iter().map(|violation| violation.kind.clone()).collect();
+    assert_eq!(kinds, [ViolationKind::LeavesTooEarly { leaving: 1, unavailable: 1 }]);
+    assert_eq!(auditor.audit(&mut tracker, &delete, fleet.now), Ok(of_all), "beside the others");
 }
 
 /// A report of changed nodes alone would call each rollout complete as soon as nothing changes.
