@@ -86,13 +86,13 @@ impl RolloutDecision {
             stage,
             waves,
             marks: Vec::new(),
-            nodes: sums.sum(|_| true).nodes(),
-            updated: sums.sum(|group| group.has_new_version).nodes(),
+            nodes: sums.count(|_| true),
+            updated: sums.count(|group| group.has_new_version),
             reaches_all: false,
             held,
         };
         // The next bindings ask the decision which nodes it reaches: its stage and its waves must be there.
-        let waits = sums.sum(|group| !decision.reaches(group)).nodes() > 0;
+        let waits = sums.count(|group| !decision.reaches(group)) > 0;
         // The nodes that take no part follow the others only while the rollout goes on: a stopped one changes nothing for them.
         decision.reaches_all = !waits
             && match decision.stage {

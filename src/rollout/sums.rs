@@ -133,13 +133,20 @@ impl<I: TimestampSet> RolloutSums<I> {
         self.groups.iter().skip(2 * wave).take(2).for_each(|(_, group)| sum.merge(group));
     }
 
+    /// How many nodes take part, in the chosen groups.
+    pub fn count(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> u32 {
+        self.groups(is_chosen).map(GroupSums::nodes).sum()
+    }
+
     /// The sums over the nodes that take part, in the chosen groups.
     pub fn sum(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> GroupSums<TimeRange> {
         let mut sum = GroupSums::default();
-        for (_, group) in self.groups.iter().filter(|(group, _)| is_chosen(*group)) {
-            sum.merge(group);
-        }
+        self.groups(is_chosen).for_each(|group| sum.merge(group));
         sum
+    }
+
+    fn groups(&self, is_chosen: impl Fn(RolloutGroup) -> bool) -> impl Iterator<Item = &GroupSums<I>> {
+        self.groups.iter().filter(move |(group, _)| is_chosen(*group)).map(|(_, sums)| sums)
     }
 
     /// When time alone lets the next node fail.
@@ -200,6 +207,10 @@ impl<I> NodeSums<I> {
 
 impl NodeSums<TimeRange> {
     fn merge(&mut self, other: &NodeSums<impl TimestampSet>) {
+        // Most groups have no failing node, and many no node at all.
+        if other.nodes == 0 {
+            return;
+        }
         self.nodes += other.nodes;
         self.progressed_at.merge(other.progressed_at.range());
         self.not_ready += other.not_ready;
@@ -209,14 +220,16 @@ impl NodeSums<TimeRange> {
     }
 }
 
+impl<I> GroupSums<I> {
+    pub fn nodes(&self) -> u32 {
+        self.healthy.nodes + self.failing.nodes
+    }
+}
+
 impl GroupSums<TimeRange> {
     fn merge(&mut self, other: &GroupSums<impl TimestampSet>) {
         self.healthy.merge(&other.healthy);
         self.failing.merge(&other.failing);
-    }
-
-    pub fn nodes(&self) -> u32 {
-        self.healthy.nodes + self.failing.nodes
     }
 
     pub fn failing(&self) -> u32 {
