@@ -2,7 +2,7 @@
 
 use super::reconciler::lines;
 use crate::support::{
-    Given, NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, surging, tracked,
+    Given, NodeStory, PodStory, at, given, new, node, old, pod, revision, rolling, surging, template, tracked,
 };
 use daemonset::model::{self, ObjectRef};
 use daemonset::outlook::{Outlook, RolloutState};
@@ -365,6 +365,31 @@ fn an_audit_of_changes_counts_no_held_node_among_those_that_leave() {
     let kinds: Vec<_> = of_all.iter().map(|violation| violation.kind.clone()).collect();
     assert_eq!(kinds, [ViolationKind::LeavesTooEarly { leaving: 1, unavailable: 1 }]);
     assert_eq!(auditor.audit(&mut tracker, &delete, fleet.now), Ok(of_all), "beside the others");
+}
+
+/// The former template comes back, whose revision is as old as the other one: node x has an updated pod now, which is being replaced.
+#[test]
+fn an_audit_of_changes_counts_again_when_pods_are_of_another_template() {
+    let fleet = given(rolling(1))
+        .policy(json!({"unready": "WithinBudget"}))
+        .revisions([revision("old", 1), revision("new", 2)])
+        .node(node("x").has(old().not_ready()))
+        .node(node("y").has(new().not_ready()))
+        .recording();
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
+    let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
+    let mut auditor = Auditor::default();
+    assert_eq!(auditor.audit(&mut tracker, &[], fleet.now), Ok(vec![]));
+    let mut daemon_set = fleet.daemon_set.clone();
+    daemon_set.spec.template = template("old");
+    assert_eq!(tracker.apply(Change::DaemonSet(&daemon_set)), Ok(()));
+    let pod = fleet.pods.iter().find(|pod| pod.metadata.name == "y-1").unwrap();
+    let pod = ObjectRef::from(&pod.metadata);
+    let delete = [Action::delete_pod("y".into(), pod, DeleteReason::OutdatedNotReady)];
+    let found = auditor.audit(&mut tracker, &delete, fleet.now).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(matches!(found[0].kind, ViolationKind::BudgetExceeded { before: 1, .. }), "{found:?}");
+    assert_eq!(Ok(found), audit_kept(&tracker, &delete, fleet.now));
 }
 
 /// A report of changed nodes alone would call each rollout complete as soon as nothing changes.

@@ -4,8 +4,10 @@ use super::{creates, deletes, mark, marked, marks, requeue, revisions, steered};
 use crate::support::{
     Given, NodeStory, PodStory, at, given, new, node, old, on_delete, revision, rolling, template, tracked,
 };
-use daemonset::Observed;
+use daemonset::model::ObjectRef;
 use daemonset::report::{FailureEvidence, RolloutStage, Warning};
+use daemonset::{Action, DeleteReason, Observed, Recording};
+use daemonset_audit::{Auditor, ViolationKind};
 use daemonset_incremental::Tracker;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -301,4 +303,25 @@ fn a_node_that_takes_no_part_does_not_fail() {
     assert_eq!(with(node("a").taint("x", "NoExecute"), restarted()), None, "no pod may stay there");
     assert!(with(node("a").taint("x", "NoSchedule"), restarted()).is_some(), "it keeps the new version");
     assert_eq!(with(node("a").taint("x", "NoSchedule"), new().failed()), None, "it has no live pod to keep");
+}
+
+/// Nothing but time shows that the new version has failed on node a: from then on node b keeps its pod.
+#[test]
+fn an_audit_of_changes_judges_the_new_version_again_when_time_has_passed() {
+    let fleet = steered(json!({"onFailure": {"availableWithinSeconds": 60}}))
+        .node(node("a").has(new().not_ready().created_ago(30)))
+        .node(node("b").has(old()))
+        .recording();
+    let Recording { daemon_set, nodes, pods, revisions, .. } = &fleet;
+    let mut tracker = Tracker::new("uid-agent", fleet.policy.clone());
+    let _ = tracker.list(Observed { daemon_set, nodes, pods, revisions }, fleet.now).unwrap();
+    let pod = ObjectRef::from(&pods.iter().find(|pod| pod.metadata.name == "b-1").unwrap().metadata);
+    let delete = [Action::delete_pod("b".into(), pod, DeleteReason::OutdatedAvailable)];
+    let mut auditor = Auditor::default();
+    let mut kinds = |seconds| {
+        let found = auditor.audit(&mut tracker, &delete, fleet.now + SignedDuration::from_secs(seconds));
+        found.unwrap().into_iter().map(|violation| violation.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(29), []);
+    assert_eq!(kinds(30), [ViolationKind::NotReleased]);
 }
