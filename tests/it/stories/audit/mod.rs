@@ -8,6 +8,7 @@ mod objects;
 mod pods;
 mod released;
 mod revisions;
+mod rollout;
 
 use crate::support::{Given, at, given, node, old, rolling};
 use daemonset::model::{DaemonSetStatus, Labels, ObjectRef};

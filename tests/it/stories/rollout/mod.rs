@@ -15,7 +15,7 @@ use daemonset::{Action, Plan};
 use serde_json::{Value, json};
 
 /// A fleet at maxUnavailable 100 % whose rollout has started ten minutes ago: only the rollout holds nodes back.
-fn steered(rollout: Value) -> Given {
+pub(super) fn steered(rollout: Value) -> Given {
     given(rolling("100%"))
         .policy(json!({"rollout": rollout}))
         .revisions([revision("old", 1), marked("new", 2, &[("started", &format!("2 {}", at(-600)))])])
@@ -30,14 +30,14 @@ fn marked(version: &str, number: i64, marks: &[(&str, &str)]) -> Value {
 }
 
 /// The same with these revisions; the current one has started.
-fn revisions(given: Given, base: Value, marks: &[(&str, &str)]) -> Given {
+pub(super) fn revisions(given: Given, base: Value, marks: &[(&str, &str)]) -> Given {
     let started = format!("2 {}", at(-600));
     let all: Vec<_> = [("started", started.as_str())].into_iter().chain(marks.iter().copied()).collect();
     given.revisions([base, marked("new", 2, &all)])
 }
 
 /// The value of a mark on the current revision, set a minute ago.
-fn mark(rest: &str) -> String {
+pub(super) fn mark(rest: &str) -> String {
     format!("2 {} {rest}", at(-60)).trim_end().to_owned()
 }
 
