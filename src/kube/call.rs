@@ -41,12 +41,12 @@ pub struct ApiCall {
     /// The object's name; `None` for a create.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The object, the patch or, for a deletion, the `DeleteOptions`; with the preconditions. A caller who sends it without
-    /// [`to_request`](Self::to_request), such as another process that reads the call's JSON, sends the bytes of
+    /// The object, the patch, the `Eviction` or, for a deletion, the `DeleteOptions`; with the preconditions. A caller who sends
+    /// it without [`to_request`](Self::to_request), such as another process that reads the call's JSON, sends the bytes of
     /// [`body_bytes`](Self::body_bytes).
     pub body: Value,
-    /// The API server checks these first. If one does not hold, it answers 409 Conflict to a deletion and to a status, and
-    /// 422 Invalid to a patch (`metadata.uid: field is immutable`); 404 if no object has the name.
+    /// The API server checks these first. If one does not hold, it answers 409 Conflict to a deletion, an eviction and a status,
+    /// and 422 Invalid to a patch (`metadata.uid: field is immutable`); 404 if no object has the name.
     pub preconditions: Preconditions,
 }
 
@@ -62,6 +62,8 @@ pub enum Verb {
     Delete,
     /// `PUT` of the subresource `status`.
     UpdateStatus,
+    /// `POST` to the subresource `eviction` of a pod.
+    Evict,
 }
 
 /// The type of a patch.
@@ -147,6 +149,19 @@ impl ApiCall {
         Some(ApiCall { verb, collection: collection(action, ds), name, body, preconditions })
     }
 
+    /// The call that evicts a pod: the API server deletes it, unless a PodDisruptionBudget forbids that. `eviction` is the `policy/v1`
+    /// Eviction, with the pod's uid as its precondition: `daemonset_drain::EvictPod` makes both.
+    #[must_use]
+    pub fn evict(pod: &ObjectRef, eviction: Value) -> Self {
+        ApiCall {
+            verb: Verb::Evict,
+            collection: Pod::url_path(&(), Some(&pod.namespace)),
+            name: Some(pod.name.clone()),
+            body: eviction,
+            preconditions: same(pod),
+        }
+    }
+
     /// The call that records an event about the DaemonSet, as client-go's recorder does for Kubernetes' controller
     /// (v1.36 `client-go/tools/record makeEvent`).
     #[must_use]
@@ -190,6 +205,9 @@ impl ApiCall {
             Verb::Delete => request.delete(name, &self.delete_params()),
             Verb::UpdateStatus => {
                 request.replace_subresource("status", name, &PostParams::default(), self.body_bytes())
+            }
+            Verb::Evict => {
+                request.create_subresource("eviction", name, &PostParams::default(), self.body_bytes())
             }
         }
     }

@@ -312,3 +312,14 @@ fn calls_for_a_custom_kind_name_that_kind() {
     set.owner = Owner::new("v1", "AgentSet").plural("agents");
     assert_eq!(sent(&call(&set, &status)).1, "/api/v1/namespaces/default/agents/web/status");
 }
+
+#[test]
+fn an_eviction_is_posted_to_a_subresource_of_its_pod() {
+    let eviction = json!({"kind": "Eviction", "deleteOptions": {"preconditions": {"uid": "object-uid"}}});
+    let call = ApiCall::evict(&object(), eviction.clone());
+    assert_eq!((call.verb, call.preconditions.uid.as_ref()), (Verb::Evict, Some(&"object-uid".into())));
+    let (method, uri, content, body) = sent(&call);
+    let path = uri.split('?').next();
+    assert_eq!((method.as_str(), path), ("POST", Some("/api/v1/namespaces/default/pods/web-x/eviction")));
+    assert_eq!((content.as_str(), body), ("application/json", eviction));
+}
