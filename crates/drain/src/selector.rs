@@ -1,0 +1,98 @@
+//! The selector of the pods that a drain touches.
+
+use crate::policy::{InvalidDrainPolicy, PolicyProblem};
+use daemonset::internal::null_is_default;
+use daemonset::kubernetes::Selector;
+use daemonset::model::{LabelSelector, Labels, Requirement};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The field of the policy, for paths.
+const FIELD: &str = "podSelector";
+
+/// A label selector without problems; the default selects all pods.
+///
+/// ```
+/// use daemonset_drain::PodSelector;
+/// use daemonset::model::LabelSelector;
+/// use serde_json::{from_value, json};
+///
+/// let near: LabelSelector = from_value(json!({"matchExpressions": [{"key": "tier", "operator": "Near"}]}))?;
+/// let invalid = PodSelector::new(near).unwrap_err();
+/// assert_eq!(invalid.problems[0].path, "podSelector.matchExpressions[0].operator");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct PodSelector(LabelSelector);
+
+impl PodSelector {
+    /// Checks a selector.
+    ///
+    /// # Errors
+    /// Every requirement that the API server refuses (v1.36 `apimachinery/pkg/labels/selector.go NewRequirement`).
+    pub fn new(selector: LabelSelector) -> Result<Self, InvalidDrainPolicy> {
+        match Selector::new(&selector, FIELD) {
+            Ok(_) => Ok(PodSelector(selector)),
+            Err(invalid) => {
+                let problems = invalid.problems.into_iter();
+                let problem = |problem: daemonset::Problem| PolicyProblem {
+                    path: problem.path,
+                    message: problem.kind.to_string(),
+                };
+                Err(InvalidDrainPolicy { problems: problems.map(problem).collect() })
+            }
+        }
+    }
+
+    /// The selector as it is written.
+    #[must_use]
+    pub fn as_label_selector(&self) -> &LabelSelector {
+        &self.0
+    }
+
+    /// Whether it selects all pods.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The selector in the form that matches labels.
+    pub(crate) fn compiled(&self) -> Selector<'_> {
+        // The same check has passed in `new`.
+        Selector::new(&self.0, FIELD).unwrap_or_default()
+    }
+
+    /// Reads the field of a policy. It refuses members that a selector does not have: a misspelt `matchLabels` would select all pods.
+    pub(crate) fn read(value: &Value) -> Result<Self, InvalidDrainPolicy> {
+        let strict: StrictSelector = serde_path_to_error::deserialize(value).map_err(|error| {
+            InvalidDrainPolicy { problems: vec![PolicyProblem::unreadable(FIELD, &error)] }
+        })?;
+        let requirement = |StrictRequirement { key, operator, values }| Requirement { key, operator, values };
+        PodSelector::new(LabelSelector {
+            match_labels: strict.match_labels,
+            match_expressions: strict.match_expressions.into_iter().map(requirement).collect(),
+        })
+    }
+}
+
+/// Types of their own: the model's selector skips unknown members, which stored objects may have.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct StrictSelector {
+    #[serde(default, deserialize_with = "null_is_default")]
+    match_labels: Labels,
+    #[serde(default, deserialize_with = "null_is_default")]
+    match_expressions: Vec<StrictRequirement>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StrictRequirement {
+    #[serde(default, deserialize_with = "null_is_default")]
+    key: String,
+    #[serde(default, deserialize_with = "null_is_default")]
+    operator: String,
+    #[serde(default, deserialize_with = "null_is_default")]
+    values: Vec<String>,
+}
