@@ -39,6 +39,17 @@ It answers yes, no or maybe for each DaemonSet, whatever the node's free resourc
 
 Exit codes: 0 the answer is printed, 1 two pods want one port or a DaemonSet is invalid, 2 bad input";
 
+pub(crate) const DRAIN: &str = "\
+Examples:
+  kubectl daemonset drain node-1 --example
+  kubectl daemonset drain node-1 --example --force --delete-emptydir-data
+  kubectl daemonset drain node-1 --pod-selector app!=db --skip-wait-for-delete-timeout 60
+  kubectl daemonset drain node-1 -f cluster.json
+
+Its flags are those of kubectl drain, whose command it prints; the pods of DaemonSets are always left alone.
+
+Exit codes: 0 no pod blocks the drain, 1 a pod blocks it, 2 bad input";
+
 pub(crate) const SIMULATE: &str = "\
 Examples:
   kubectl daemonset simulate --max-unavailable 10%

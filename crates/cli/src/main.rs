@@ -16,6 +16,7 @@
 
 mod cluster;
 mod describe;
+mod drain;
 mod help;
 mod manifest;
 mod manual;
@@ -57,6 +58,9 @@ enum Command {
     /// Which DaemonSets run on a node, one that is there or one that does not exist yet, and the sums of their pods
     #[command(after_help = help::ON)]
     On(Box<on::Args>),
+    /// The pods that a drain of a node evicts, those that it waits for, and those that block it; nothing is sent
+    #[command(after_help = help::DRAIN)]
+    Drain(Box<drain::Args>),
     /// Simulates a rollout before it happens: its duration, the nodes that are down at once, and those left over
     #[command(after_help = help::SIMULATE)]
     Simulate(Box<simulate::args::Args>),
@@ -109,6 +113,7 @@ fn run(command: Command) -> ExitCode {
         Command::Complete(args) => return finish("stdout", manual::complete(&args)),
         Command::Why(args) => return finish("stdout", why::run(&args)),
         Command::On(args) => return finish("stdout", on::run(&args)),
+        Command::Drain(args) => return finish("stdout", drain::run(&args)),
         Command::Describe(args) => describe::describe(&args),
         Command::Lint(args) => manifest::lint(&args),
         Command::WouldRestart(args) => manifest::would_restart(&args),

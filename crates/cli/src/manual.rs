@@ -113,7 +113,7 @@ fn names(command: &Command, words: &[String]) -> Vec<String> {
     let kinds = match wanted.map(|name| name.as_str()) {
         Some("NAME|FILE") => "daemonsets",
         Some("NODE|POD") => "nodes,pods",
-        Some("NODE|FILE") => "nodes",
+        Some("NODE|FILE" | "NODE") => "nodes",
         _ => return Vec::new(),
     };
     let value = |flags: &[&str]| {

@@ -45,6 +45,11 @@ impl ClusterArgs {
         flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }
 
+    /// The first flag that leaves out namespaces or DaemonSets.
+    pub(crate) fn narrowing_flag(&self) -> Option<&'static str> {
+        self.kubectl_flag().filter(|flag| ["--namespace", "--selector"].contains(flag))
+    }
+
     /// The same, with all namespaces where no flag names one.
     pub(crate) fn of_all_namespaces(self) -> Self {
         ClusterArgs { reads_all_namespaces: true, ..self }

@@ -147,6 +147,15 @@ impl Kubectl {
         Ok(objects)
     }
 
+    /// The nodes and DaemonSets, and then the pods of this node: a pod that comes in between is seen.
+    pub(crate) fn objects_on(&self, node: &str) -> Result<Objects, String> {
+        let mut objects = self.objects(Needs::Nodes)?;
+        let pods =
+            self.print("pods", "json", Some(("--field-selector", &format!("spec.nodeName={node}"))))?;
+        objects.append(Objects::read(&pods).map_err(|error| format!("kubectl printed no List: {error}"))?);
+        Ok(objects)
+    }
+
     /// One List; two where only some DaemonSets are chosen.
     pub(crate) fn get(&self, needs: Needs) -> Result<Vec<Vec<u8>>, String> {
         let beside = needs.beside_daemon_sets();
@@ -169,10 +178,10 @@ impl Kubectl {
     }
 
     fn list(&self, kinds: &str, selector: Option<&str>) -> Result<Vec<u8>, String> {
-        self.print(kinds, "json", selector)
+        self.print(kinds, "json", selector.map(|selector| ("--selector", selector)))
     }
 
-    fn print(&self, kinds: &str, output: &str, selector: Option<&str>) -> Result<Vec<u8>, String> {
+    fn print(&self, kinds: &str, output: &str, selector: Option<(&str, &str)>) -> Result<Vec<u8>, String> {
         let mut arguments: Vec<OsString> = ["get", kinds, "-o", output].map(OsString::from).into();
         self.add_connection(&mut arguments);
         match &self.scope {
@@ -180,8 +189,8 @@ impl Kubectl {
             Scope::Namespace(namespace) => arguments.extend(["--namespace".into(), namespace.into()]),
             Scope::All => arguments.push("--all-namespaces".into()),
         }
-        if let Some(selector) = selector {
-            arguments.extend(["--selector".into(), selector.into()]);
+        if let Some((flag, selector)) = selector {
+            arguments.extend([flag.into(), selector.into()]);
         }
         let ended = self.run(arguments).map_err(|error| format!("kubectl: {error}"))?;
         match (ended.status.success(), ended.stdout.trim_ascii().is_empty()) {

@@ -86,6 +86,12 @@ pub(super) fn trouble(pod: &Value) -> Option<String> {
     })
 }
 
+/// Whether the pod has a volume whose data its end deletes.
+pub(super) fn has_local_storage(pod: &Value) -> bool {
+    let volumes = pod.pointer("/spec/volumes").and_then(Value::as_array);
+    volumes.into_iter().flatten().any(|volume| volume.get("emptyDir").is_some_and(|it| !it.is_null()))
+}
+
 /// When the object was created, and when its conditions changed, each with its path.
 pub(super) fn times(item: &Value) -> impl Iterator<Item = (String, &str)> {
     let created = item.pointer("/metadata/creationTimestamp").and_then(Value::as_str);

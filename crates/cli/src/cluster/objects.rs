@@ -3,19 +3,19 @@
 use crate::cluster::documents;
 use crate::cluster::input::Form;
 use crate::cluster::object::{
-    Kind, at, entries, full_name, is_of_another_era, joined, member, name, namespace, object, prefix, times,
-    trouble,
+    Kind, at, entries, full_name, has_local_storage, is_of_another_era, joined, member, name, namespace,
+    object, prefix, times, trouble,
 };
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
 use crate::shell::hostile;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, PodMeta, Uid};
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
 struct Item<T> {
@@ -44,6 +44,8 @@ pub(crate) struct Objects {
     pods: Vec<Item<Pod>>,
     /// Reasons why pods are not Ready, by uid: no decision reads them.
     troubles: BTreeMap<Uid, String>,
+    /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
+    local_storage: BTreeSet<(String, String)>,
     priority_classes: Vec<String>,
     /// The first object, or time in it, that can't be read: some questions do not need it.
     pub(super) unreadable: Option<String>,
@@ -69,6 +71,7 @@ impl Default for Objects {
             nodes: Vec::new(),
             pods: Vec::new(),
             troubles: BTreeMap::new(),
+            local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
             unreadable: None,
             newest: None,
@@ -96,6 +99,8 @@ pub(crate) struct Models {
     pub(crate) pods: Vec<Pod>,
     /// Reasons why pods are not Ready, by uid.
     pub(crate) troubles: BTreeMap<Uid, String>,
+    /// Pods with an emptyDir volume, by namespace and name.
+    pub(crate) local_storage: BTreeSet<(String, String)>,
     pub(crate) revisions: Vec<ControllerRevision>,
     /// Of a Recording or the command line; without one the annotations of each DaemonSet decide.
     pub(crate) policy: Option<Policy>,
@@ -197,6 +202,10 @@ impl Objects {
                     if let Some(trouble) = trouble(&raw) {
                         self.troubles.insert(model.metadata.uid.clone(), trouble);
                     }
+                    if has_local_storage(&raw) {
+                        let PodMeta { namespace, name, .. } = &model.metadata;
+                        self.local_storage.insert((namespace.clone(), name.clone()));
+                    }
                     self.pods.push(Item { path, model });
                 }
             }
@@ -233,6 +242,7 @@ impl Objects {
         self.nodes.append(&mut other.nodes);
         self.pods.append(&mut other.pods);
         self.troubles.append(&mut other.troubles);
+        self.local_storage.append(&mut other.local_storage);
         self.priority_classes.append(&mut other.priority_classes);
         self.unreadable = self.unreadable.take().or(other.unreadable);
         self.newest = self.newest.max(other.newest);
@@ -321,6 +331,7 @@ impl Objects {
             nodes: self.nodes.into_iter().map(|item| item.model).collect(),
             pods: self.pods.into_iter().map(|item| item.model).collect(),
             troubles: self.troubles,
+            local_storage: self.local_storage,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,
             memory: self.memory,

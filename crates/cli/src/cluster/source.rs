@@ -1,7 +1,8 @@
 //! The sources of a command: kubectl, a file, stdin, or the built-in example.
 
 use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects};
-use crate::shell::console::{Format, Stop};
+use crate::shell::console::{Format, Stop, system_clock};
+use jiff::Timestamp;
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
@@ -88,6 +89,28 @@ impl Source {
             Source::Example { .. } | Source::Stdin | Source::File(_) => Input::from_list(objects, choice),
         };
         input.map_err(|message| self.stop(message))
+    }
+
+    /// The nodes, the DaemonSets, and the pods of all nodes or of this one.
+    pub(crate) fn objects_on(&self, node: &str) -> Result<Objects, Stop> {
+        match self {
+            Source::Kubectl(kubectl) => kubectl.objects_on(node).map_err(|message| self.stop(message)),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => self.objects(Needs::Plan),
+        }
+    }
+
+    /// When to look at the cluster: as the command line says, now for one that is there, and else at the newest time in it.
+    pub(crate) fn instant(
+        &self,
+        given: Option<Timestamp>,
+        newest: Option<Timestamp>,
+    ) -> Result<Timestamp, Stop> {
+        match (given, self, newest) {
+            (Some(now), _, _) => Ok(now),
+            (None, Source::Kubectl(_), _) => Ok(system_clock()),
+            (None, _, Some(newest)) => Ok(newest),
+            (None, _, None) => Err(self.stop("nothing in it tells the time: pass --now")),
+        }
     }
 
     /// Bad input, with where it comes from.

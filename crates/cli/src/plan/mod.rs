@@ -1,5 +1,6 @@
 //! `kubectl daemonset plan`: the pods of each node, the actions that come next, and their reasons.
 
+use crate::drain;
 use crate::plan::args::{Args, Job};
 use crate::plan::view::View;
 use crate::shell::console::{Format, Stop, print};
@@ -31,7 +32,7 @@ pub(crate) use text::next;
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> Result<u8, Stop> {
     match args.job()? {
-        Job::Batch(source) => lines::run(&source, plan_line),
+        Job::Batch(source) => lines::run(&source, answer_line),
         Job::Time { source, choice, times } => timing::run(&source, &choice, times),
         Job::TimeEvents { source, choice, times } => events::run(&source, &choice, times),
         Job::Watch { asked, interval } => watch::run(asked, interval),
@@ -98,6 +99,21 @@ impl RolloutAnswer {
         }
         answer
     }
+}
+
+/// The answer to a line, whose form is that of its question.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LineAnswer {
+    Plan(Box<Answer>),
+    Drain(drain::LineAnswer),
+}
+
+fn answer_line(line: &str) -> Result<LineAnswer, Refused> {
+    if drain::is_drain(line) {
+        return drain::answer_line(line).map(LineAnswer::Drain);
+    }
+    plan_line(line).map(|answer| LineAnswer::Plan(Box::new(answer)))
 }
 
 fn plan_line(line: &str) -> Result<Answer, Refused> {

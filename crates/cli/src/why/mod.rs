@@ -8,9 +8,9 @@ mod rollout;
 mod rule;
 mod subject;
 
-use crate::cluster::{MIDROLLOUT, Models, Needs, Source, TargetArgs};
+use crate::cluster::{MIDROLLOUT, Models, Needs, TargetArgs};
 use crate::plan::{Planned, planned};
-use crate::shell::console::{Format, Stop, print, print_json, system_clock};
+use crate::shell::console::{Format, Stop, print, print_json};
 use crate::why::node::Case;
 use crate::why::subject::Subject;
 use anstyle::Style;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     if let Some(wanted) = &target.wanted {
         objects.choose(Some(wanted)).map_err(|message| source.stop(message))?;
     }
-    let now = now(args, source, objects.now())?;
+    let now = source.instant(args.now, objects.now())?;
     let mut models = objects.models().map_err(|message| source.stop(message))?;
     if let Some(wanted) = &target.wanted {
         models.daemon_sets.retain(|ds| wanted.matches(&ds.metadata.namespace, &ds.metadata.name));
@@ -88,15 +88,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
         Format::Text => print(&text(&answer))?,
     }
     Ok(0)
-}
-
-fn now(args: &Args, source: &Source, newest: Option<Timestamp>) -> Result<Timestamp, Stop> {
-    match (args.now, source, newest) {
-        (Some(now), _, _) => Ok(now),
-        (None, Source::Kubectl(_), _) => Ok(system_clock()),
-        (None, _, Some(newest)) => Ok(newest),
-        (None, _, None) => Err(source.stop("nothing in it tells the time: pass --now")),
-    }
 }
 
 fn about_node<'a>(

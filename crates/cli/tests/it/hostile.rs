@@ -99,13 +99,14 @@ fn cluster(annotations: &Value) -> Vec<u8> {
     json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes()
 }
 
-const COMMANDS: [(&str, &[&str]); 16] = [
+const COMMANDS: [(&str, &[&str]); 17] = [
     ("plan", &["-"]),
     ("plan", &["-", "-o", "json"]),
     ("why", &["-f", "-", "a"]),
     ("why", &["-f", "-", "nobody"]),
     ("on", &["-f", "-", "a"]),
     ("on", &["-f", "-", "-o", "json", "a"]),
+    ("drain", &["-f", "-", "a", "--now", "2026-01-01T00:10:00Z"]),
     ("lint", &["-"]),
     ("lint", &["-", "-o", "json"]),
     ("describe", &["-"]),

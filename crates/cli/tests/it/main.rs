@@ -1,6 +1,7 @@
 //! The program as a user calls it: arguments and files in, text and exit code out.
 
 mod answers;
+mod drain;
 mod goldens;
 mod hostile;
 #[cfg(unix)]

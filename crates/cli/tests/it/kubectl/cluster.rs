@@ -281,6 +281,30 @@ fn names_of_the_cluster_are_completed() {
     assert_eq!(fake.calls().len(), 5);
 }
 
+/// The pods are listed last, and only those of the node.
+#[test]
+fn a_drain_reads_the_pods_of_its_node_in_all_namespaces() {
+    let pods = r#"{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "bare", "namespace": "shop"}, "spec": {"nodeName": "node-1"}}]}"#;
+    let nodes = dump("steady.json");
+    let get = format!("get) case \"$2\" in pods) echo '{pods}' ;; *) cat '{nodes}' ;; esac ;;");
+    let fake = Fake::new("drain", &format!("{CONTEXT}\n{get}"));
+    let ran = fake.run(&["drain", "node/node-1", "--context", "dev", "-o", "json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
+    let answer: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(answer["missingFlags"], json!(["--force"]));
+    assert_eq!(answer["command"], "kubectl drain node-1 --ignore-daemonsets --force --context dev");
+    assert_eq!(
+        fake.calls(),
+        [
+            "get daemonsets,nodes -o json --context dev --all-namespaces",
+            "get pods -o json --context dev --all-namespaces --field-selector spec.nodeName=node-1",
+        ]
+    );
+    assert_eq!(fake.printed(&["__complete", "drain", ""]).lines().last(), Some(":4"));
+    assert_eq!(fake.calls()[2..], ["config current-context", "get nodes -o name"]);
+}
+
 /// The daemon pods of a node are those of all namespaces.
 #[test]
 fn a_node_is_asked_about_in_all_namespaces() {

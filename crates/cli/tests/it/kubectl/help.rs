@@ -5,10 +5,11 @@ use crate::program::{Ran, binary, dump, finish};
 use std::fs;
 use std::process::Command;
 
-const SUBCOMMANDS: [&str; 23] = [
+const SUBCOMMANDS: [&str; 24] = [
     "plan",
     "why",
     "on",
+    "drain",
     "simulate",
     "lint",
     "would-restart",

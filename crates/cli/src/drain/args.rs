@@ -1,0 +1,124 @@
+//! The node that the command line names, its pods, and the flags of `kubectl drain`.
+
+use crate::cluster::{ClusterArgs, Example, Models, Source};
+use crate::drain::selector;
+use crate::shell::console::{Format, Stop};
+use daemonset::model::{Node, Pod as ListedPod};
+use daemonset_drain::{DaemonOwner, DrainPolicy, EmptyDir, Pod, PodSpec, PodStatus, Volume};
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// A node with a pod of each kind.
+const EXAMPLE: Example = Example { json: include_str!("example.yaml"), title: "the built-in node" };
+
+/// Asks about one node; the flags are those of `kubectl drain`.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The node: NAME or node/NAME
+    #[arg(value_name = "NODE")]
+    node: String,
+    /// A List, as `kubectl get daemonsets,pods,nodes -A -o json` (or yaml) prints it; `-` is stdin. Default: the cluster that
+    /// kubectl reads, with all its namespaces
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Only pods with these labels, as for kubectl drain
+    #[arg(long, value_name = "SELECTOR")]
+    pod_selector: Option<String>,
+    /// Evict pods that nothing creates again, as for kubectl drain
+    #[arg(long)]
+    force: bool,
+    /// Evict pods with emptyDir volumes, whose data is lost, as for kubectl drain
+    #[arg(long)]
+    delete_emptydir_data: bool,
+    /// The seconds that each pod has to end; negative: its own grace period
+    #[arg(long, value_name = "SECONDS", default_value_t = -1, allow_negative_numbers = true)]
+    grace_period: i32,
+    /// Do not wait for pods that have been terminating for this many seconds; 0: wait for them
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    skip_wait_for_delete_timeout: u32,
+    /// For a command line of kubectl drain: the pods of DaemonSets are always left alone
+    #[arg(long, hide = true)]
+    ignore_daemonsets: bool,
+    /// The instant to look at. Default: as for plan
+    #[arg(long, value_name = "RFC3339")]
+    now: Option<Timestamp>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// The format of the answer
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// A node with its pods, and the policy of its drain.
+pub(crate) struct Question {
+    pub(crate) source: Source,
+    pub(crate) node: Node,
+    pub(crate) pods: Vec<Pod>,
+    pub(crate) daemon_sets: Vec<DaemonOwner>,
+    pub(crate) policy: DrainPolicy,
+    /// As it was given.
+    pub(crate) pod_selector: Option<String>,
+    pub(crate) now: Timestamp,
+    /// The flags of kubectl that find the same cluster.
+    pub(crate) connection: String,
+}
+
+impl Args {
+    /// Reads the cluster.
+    pub(crate) fn question(&self) -> Result<Question, Stop> {
+        if let Some(flag) = self.cluster.narrowing_flag() {
+            return Err(Stop::Input(format!("{flag}: a drain is about the pods of all namespaces")));
+        }
+        let source = self.cluster.clone().of_all_namespaces().source(self.file.clone(), None, EXAMPLE)?;
+        let name = ["node/", "nodes/", "no/"].iter().find_map(|kind| self.node.strip_prefix(kind));
+        let name = name.unwrap_or(&self.node);
+        let objects = source.objects_on(name)?;
+        let newest = objects.now();
+        let Models { daemon_sets, nodes, pods, local_storage, .. } =
+            objects.models().map_err(|message| source.stop(message))?;
+        let node = named(name, nodes).map_err(|message| source.stop(message))?;
+        Ok(Question {
+            node,
+            pods: pods.into_iter().map(|pod| drained(pod, &local_storage)).collect(),
+            daemon_sets: daemon_sets.iter().map(DaemonOwner::from).collect(),
+            policy: self.policy()?,
+            pod_selector: self.pod_selector.clone(),
+            now: source.instant(self.now, newest)?,
+            connection: self.cluster.connection(),
+            source,
+        })
+    }
+
+    fn policy(&self) -> Result<DrainPolicy, Stop> {
+        let selector = self.pod_selector.as_deref().map(selector::parse).transpose();
+        let selector = selector.map_err(|problem| Stop::Input(format!("--pod-selector {problem}")))?;
+        Ok(DrainPolicy::default()
+            .pod_selector(selector.unwrap_or_default())
+            .evict_without_controller(self.force)
+            .delete_empty_dir_data(self.delete_emptydir_data)
+            .grace_seconds(u32::try_from(self.grace_period).ok())
+            .skip_wait_for_delete_seconds(self.skip_wait_for_delete_timeout))
+    }
+}
+
+fn named(name: &str, nodes: Vec<Node>) -> Result<Node, String> {
+    let there: Vec<String> = nodes.iter().map(|node| node.metadata.name.to_string()).collect();
+    let found = nodes.into_iter().find(|node| node.metadata.name.as_str() == name);
+    found.ok_or_else(|| match there.len() {
+        0 => format!("no node is named {name}: there is none"),
+        _ => format!("no node is named {name}: there is {}", crate::words::names(there, 3)),
+    })
+}
+
+/// The pod as a drain reads it.
+fn drained(pod: ListedPod, local_storage: &BTreeSet<(String, String)>) -> Pod {
+    let key = (pod.metadata.namespace.clone(), pod.metadata.name.clone());
+    let volume = || Volume { empty_dir: Some(EmptyDir::default()) };
+    let volumes = local_storage.contains(&key).then(volume).into_iter().collect();
+    Pod {
+        metadata: pod.metadata,
+        spec: PodSpec { node_name: pod.spec.node_name, volumes },
+        status: PodStatus { phase: pod.status.phase.into_owned() },
+    }
+}
