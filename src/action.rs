@@ -3,8 +3,8 @@
 //! The JSON form is stable: `type` names the action, field names are camelCase, reasons PascalCase words. `Action`
 //! is exhaustive on purpose, since an executor must handle every kind; reasons may grow.
 
-use crate::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
-use crate::objects::pod_manifest::PodManifest;
+use crate::pod_manifest::PodManifest;
+use daemonset_objects::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -62,6 +62,8 @@
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
 //!
+//! Objects, views and Kubernetes' vocabulary are those of `daemonset-objects`, a crate for programs that decide nothing.
+//!
 //! Crates of their own: `daemonset-audit`, the safety rules, written a second time: a guard in front of an executor;
 //! `daemonset-incremental`, the driver for callers that watch; `daemonset-lint`, a preflight of a manifest against real nodes and pods; `daemonset-placement`, the DaemonSets that run on a node
 //! which need not exist yet, and those that a changed node concerns; `daemonset-sim`, a simulated cluster.
@@ -112,6 +114,7 @@ macro_rules! setters {
 }
 
 mod action;
+mod bug;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod choose;
 mod input;
@@ -119,13 +122,19 @@ mod input;
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
 pub mod kube;
+#[cfg(daemonset_mutants)]
+#[doc(hidden)]
+pub mod mutants;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod node;
-mod objects;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod plan;
+mod planted;
+mod pod_manifest;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod pods;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+mod position;
 mod reconciler;
 mod recording;
 pub mod report;
@@ -136,31 +145,30 @@ pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
     RequeueReason, RevisionReason, RolloutReason, StatusReason,
 };
+#[doc(inline)]
+pub use daemonset_objects::{
+    Escaped, InvalidSnapshot, Lifecycle, NodeView, PodView, Problem, ProblemKind, RevisionView, kubernetes,
+    model,
+};
 pub use input::memory::{ActionOutcome, Memory, Rejections};
 pub use input::policy::{self, Policy};
 pub use input::{Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
-pub use objects::escaped::Escaped;
-#[cfg(daemonset_mutants)]
-#[doc(hidden)]
-pub use objects::mutants;
-pub use objects::pod_manifest::PodManifest;
-pub use objects::problem::{InvalidSnapshot, Problem, ProblemKind};
-pub use objects::view::{Lifecycle, NodeView, PodView, RevisionView};
-pub use objects::{kubernetes, model};
 pub use plan::manifests::{
     CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests,
 };
 pub use plan::{plan, reconcile};
+pub use pod_manifest::PodManifest;
 pub use reconciler::{NotDue, PlanError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{Plan, Report, outlook};
 
 /// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They
-/// are no part of the API, and change in any release.
+/// are no part of the API, and change in any release. Those of daemonset-objects are among them.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::bug::{met as bug_met, watch as watch_for_bugs};
     pub use crate::choose::limits::node_free_at;
     pub use crate::choose::{Candidates, Choice, First, choose};
     pub use crate::input::check::{
@@ -176,36 +184,23 @@ pub mod internal {
     pub use crate::input::spec::Spec;
     pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
     pub use crate::input::template::{Template, Term};
-    pub use crate::kubernetes::hash::{Hasher, content_hash, lookup_hash};
-    pub use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-    pub use crate::kubernetes::revision::has_template;
-    pub use crate::kubernetes::selector::CompiledRequirement;
-    pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
-    pub use crate::model::null::null_is_default;
-    pub use crate::model::time::rfc3339;
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
     pub use crate::node::counts::counts;
     pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
     pub use crate::node::fleet::{Fleet, Readiness, available_at};
     pub use crate::node::sync::{NodeSync, node_sync};
-    pub use crate::objects::bug::{met as bug_met, watch as watch_for_bugs};
-    pub use crate::objects::pod_manifest::{CustomBody, Shared, Tie};
-    pub use crate::objects::position::{
-        HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
-    };
-    pub use crate::objects::problem::{Problems, cut};
-    pub use crate::objects::view::{
-        ContainersView, Known, LabelsView, LifecycleView, NodeFacts, Phase, TaintView, TaintsView,
-        TolerationsView, Truth,
-    };
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::burst::next_available_on;
     pub use crate::plan::plan_decided;
     pub use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
+    pub use crate::pod_manifest::{CustomBody, Shared, Tie};
     pub use crate::pods::claim::{Claim, claim, claim_revisions};
     pub use crate::pods::classify::HashMeaning;
     pub use crate::pods::history::{History, beyond_limit};
+    pub use crate::position::{
+        HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
+    };
     pub use crate::report::explain::node_placement;
     pub use crate::rollout::base::{Base, KnownBase};
     pub use crate::rollout::decision::{RolloutDecision, judged_by};
@@ -215,6 +210,7 @@ pub mod internal {
     pub use crate::rollout::sums::{RolloutSums, TimeRange, TimestampSet};
     pub use crate::rollout::waves::{size_of_wave, wave_selector};
     pub use crate::{neutral, setters};
+    pub use daemonset_objects::internal::*;
 }
 
 /// The README's examples are tested as documentation is.

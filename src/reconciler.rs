@@ -3,14 +3,13 @@
 use crate::action::Action;
 use crate::input::memory::{ActionOutcome, Memory};
 use crate::input::{Observed, ObservedAt, Policy, Snapshot};
-use crate::kubernetes::hash::lookup_hash;
-use crate::model::{NodeName, Owner, Uid};
-use crate::objects::problem::{InvalidSnapshot, Problem};
-use crate::objects::view::{NodeView, PodView, RevisionView};
 use crate::plan::manifests::{CustomSnapshot, InvalidManifest, Manifests, TemplateManifests};
 use crate::plan::plan;
 use crate::recording::Recording;
 use crate::report::Plan;
+use daemonset_objects::internal::lookup_hash;
+use daemonset_objects::model::{NodeName, Owner, Uid};
+use daemonset_objects::{InvalidSnapshot, NodeView, PodView, Problem, RevisionView};
 use jiff::Timestamp;
 use std::ops::ControlFlow;
 use thiserror::Error;

@@ -2,14 +2,10 @@
 
 use crate::input::memory::Memory;
 use crate::input::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
-use crate::model::{
-    ControllerRevision, DaemonSet, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus,
-    OwnerReference, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint,
-    TemplateFidelity, is_mark, null_is_default,
-};
-use crate::objects::problem::InvalidSnapshot;
-use crate::objects::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
 use crate::plan::manifests::{CustomSnapshot, Manifests};
+use daemonset_objects::InvalidSnapshot;
+use daemonset_objects::internal::null_is_default;
+use daemonset_objects::model::{ControllerRevision, DaemonSet, Node, Pod, TemplateFidelity};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -195,100 +191,6 @@ fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
         ds.spec.template = Value::clone(template);
     }
     ds
-}
-
-impl From<&NodeView<'_>> for Node {
-    fn from(view: &NodeView<'_>) -> Self {
-        let status = |ready| if ready { "True" } else { "False" }.into();
-        let condition = |kind: &'static str, is_true, since| NodeCondition {
-            kind: kind.into(),
-            status: status(is_true),
-            last_transition_time: since,
-        };
-        let ready = view.ready.map(|ready| condition("Ready", ready, view.ready_since));
-        // A state that a taint shows is among the taints.
-        let lifecycle = view.lifecycle.and_then(|LifecycleView { state, since }| {
-            state.condition().map(|kind| condition(kind, true, since))
-        });
-        Node {
-            metadata: NodeMeta {
-                name: view.name.into(),
-                labels: view.labels.to_labels(),
-                ..NodeMeta::default()
-            },
-            spec: NodeSpec {
-                taints: view.taints.iter().map(Taint::from).collect(),
-                unschedulable: view.unschedulable,
-            },
-            status: NodeStatus { conditions: ready.into_iter().chain(lifecycle).collect() },
-        }
-    }
-}
-
-impl From<&PodView<'_>> for Pod {
-    fn from(view: &PodView<'_>) -> Self {
-        let target = view.target.map(Into::into);
-        let (node_name, affinity_node) =
-            if view.bound { (target.unwrap_or_default(), None) } else { (Default::default(), target) };
-        let phase = match view.phase {
-            Phase::PendingOrUnknown => "Pending",
-            Phase::Running => "Running",
-            Phase::Succeeded => "Succeeded",
-            Phase::Failed => "Failed",
-        };
-        let ready = view.ready.map(|is_true| PodCondition {
-            kind: "Ready".into(),
-            status: if is_true { "True" } else { "False" }.into(),
-            last_transition_time: view.ready_since,
-        });
-        Pod {
-            metadata: PodMeta {
-                name: view.name.to_owned(),
-                namespace: view.namespace.to_owned(),
-                uid: view.uid.into(),
-                resource_version: view.resource_version.to_owned(),
-                labels: view.labels.to_labels(),
-                annotations: PodAnnotations { mirror: view.mirror.then(String::new) },
-                owner_references: view.controller.map(controller).into_iter().collect(),
-                creation_timestamp: view.created_at,
-                deletion_timestamp: view.deleted_at,
-                deletion_grace_period_seconds: (view.grace_seconds > 0).then_some(view.grace_seconds.into()),
-                kube: KubeMeta::default(),
-            },
-            spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
-            status: PodStatus {
-                phase: phase.into(),
-                conditions: ready.into_iter().collect(),
-                ..view.containers.to_status().unwrap_or_default()
-            },
-        }
-    }
-}
-
-impl From<&RevisionView<'_>> for ControllerRevision {
-    fn from(view: &RevisionView<'_>) -> Self {
-        ControllerRevision {
-            metadata: RevisionMeta {
-                name: view.name.to_owned(),
-                namespace: view.namespace.to_owned(),
-                uid: view.uid.into(),
-                resource_version: view.resource_version.to_owned(),
-                labels: view.labels.to_labels(),
-                annotations: view.annotations.to_labels().iter().filter(|(key, _)| is_mark(key)).collect(),
-                owner_references: view.controller.map(controller).into_iter().collect(),
-                creation_timestamp: view.created_at,
-                deletion_timestamp: view.deleted_at,
-                kube: KubeMeta::default(),
-            },
-            data: view.data.clone(),
-            revision: view.number,
-        }
-    }
-}
-
-/// The controller with the only field that a view has of it.
-fn controller(uid: &str) -> OwnerReference {
-    OwnerReference { uid: uid.into(), controller: Some(true), ..OwnerReference::default() }
 }
 
 impl CustomSnapshot<'_, '_> {

@@ -4,12 +4,12 @@
 
 use crate::input::placement::{Placement, is_down, kept_out_only_by_being_down};
 use crate::input::strategy::Strategy;
-use crate::model::is_default;
 use crate::node::excuse::excuse;
 use crate::node::figures::{Figure, NodeFigures, Sums};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::NodeSync;
-use crate::objects::position::NodeIx;
+use crate::position::NodeIx;
+use daemonset_objects::internal::is_default;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -269,7 +269,7 @@ impl Budget {
 mod planted {
     use jiff::Timestamp;
 
-    crate::objects::planted::planted! {
+    crate::planted::planted! {
         taken_at(right: Option<Timestamp>): TakenForgotten => None;
         max_unavailable(right: u32): BudgetOffByOne => right + 1;
     }

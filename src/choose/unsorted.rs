@@ -5,8 +5,8 @@ use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
 use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::NodeSync;
-use crate::objects::position::{FleetIx, NodeIx};
 use crate::pods::history::History;
+use crate::position::{FleetIx, NodeIx};
 use std::collections::BTreeMap;
 
 /// The candidates of a snapshot of all nodes, in no order: few plans need the order of a whole fleet.

@@ -4,13 +4,12 @@
 //! them for each question would be most of the cost of a decision.
 
 use crate::input::lookup::{Lookup, Recent};
-use crate::kubernetes::Selector;
-use crate::kubernetes::hash::lookup_hash;
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::DaemonSet;
-use crate::objects::position::{HashIx, IndexVec, NodeIx, PodIx, Position, neutral};
-use crate::objects::view::{LabelsView, NodeView, PodView};
+use crate::position::{HashIx, IndexVec, NodeIx, PodIx, Position, neutral};
+use daemonset_objects::internal::{ClaimVerdict, LabelsView, Ownership, lookup_hash};
+use daemonset_objects::kubernetes::Selector;
+use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use daemonset_objects::model::DaemonSet;
+use daemonset_objects::{NodeView, PodView};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

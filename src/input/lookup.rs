@@ -1,7 +1,7 @@
 //! Finds elements of a list by a key that they hold, and results that are known already.
 
-use crate::objects::bug;
-use crate::objects::position::Position;
+use crate::bug;
+use crate::position::Position;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

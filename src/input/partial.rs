@@ -5,8 +5,8 @@ use crate::input::memory::Memory;
 use crate::input::placement::Placement;
 use crate::input::spec::Spec;
 use crate::input::{ObservedAt, Snapshot};
-use crate::objects::position::{IndexVec, PodIx, RevisionIx};
-use crate::objects::view::{NodeView, PodView, RevisionView};
+use crate::position::{IndexVec, PodIx, RevisionIx};
+use daemonset_objects::{NodeView, PodView, RevisionView};
 use std::sync::Arc;
 
 /// The facts of a snapshot, which were checked when they were objects.

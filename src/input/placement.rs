@@ -5,12 +5,14 @@
 use crate::input::DaemonTolerations;
 use crate::input::lookup::Recent;
 use crate::input::template::{RequiredAffinity, Template};
-use crate::kubernetes::tolerations::{tolerated, tolerated_by_pod};
-use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
-use crate::model::{KeyLengths, Toleration};
-use crate::objects::position::neutral;
-use crate::objects::problem::Problems;
-use crate::objects::view::{Known, LabelsView, NodeFacts, NodeView, TaintView, TolerationsView, Truth};
+use crate::position::neutral;
+use daemonset_objects::NodeView;
+use daemonset_objects::internal::{
+    KeyLengths, LabelsView, NodeFacts, Problems, TaintView, TolerationsView, Truth, tolerated,
+    tolerated_by_pod,
+};
+use daemonset_objects::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
+use daemonset_objects::model::Toleration;
 
 /// Whether a node should run the pod.
 #[doc(alias = "nodeShouldRunDaemonPod")]
@@ -161,30 +163,6 @@ impl CompiledTemplate {
     /// Whether a taint keeps new pods of the template from a node.
     pub fn keeps_out(&self, taint: TaintView<'_>) -> bool {
         matches!(taint.effect, "NoSchedule" | "NoExecute") && !tolerated(taint, &self.tolerations)
-    }
-}
-
-/// Everything about a node of the snapshot is known.
-#[doc(hidden)]
-impl NodeFacts for NodeView<'_> {
-    #[inline]
-    fn name(&self) -> Known<'_> {
-        Known::Value(self.name)
-    }
-
-    #[inline]
-    fn label(&self, key: &str) -> Known<'_> {
-        self.labels.get(key).map_or(Known::Absent, Known::Value)
-    }
-
-    #[inline]
-    fn taints(&self) -> impl Iterator<Item = TaintView<'_>> {
-        self.taints.iter()
-    }
-
-    #[inline]
-    fn possible_taints(&self) -> impl Iterator<Item = TaintView<'_>> {
-        std::iter::empty()
     }
 }
 

@@ -3,8 +3,8 @@
 pub use crate::rollout::annotations::InvalidRolloutPolicy;
 pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
-use crate::kubernetes::tolerations::daemon_toleration_list;
-use crate::model::{Toleration, UpdateStrategy, is_default, null_is_default};
+use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default};
+use daemonset_objects::model::{Toleration, UpdateStrategy};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.

@@ -5,8 +5,8 @@ use crate::input::index::{Index, PodFacts, RevisionFacts};
 use crate::input::memory::Memory;
 use crate::input::placement::Placement;
 use crate::input::spec::Spec;
-use crate::objects::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
-use crate::objects::view::{NodeView, PodView, RevisionView};
+use crate::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
+use daemonset_objects::{NodeView, PodView, RevisionView};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ impl<'a> Snapshot<'a> {
 
     /// Each pod with its facts.
     pub fn pods_with_facts(&self) -> impl ExactSizeIterator<Item = (PodIx, &PodView<'a>, &PodFacts)> + Clone {
-        let pods = crate::objects::position::enumerate(&self.pods).zip(self.index.pods.iter());
+        let pods = crate::position::enumerate(&self.pods).zip(self.index.pods.iter());
         pods.map(|((position, pod), facts)| (position, pod, facts))
     }
 }

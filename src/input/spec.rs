@@ -5,13 +5,12 @@ use crate::input::placement::CompiledTemplate;
 use crate::input::policy::Policy;
 use crate::input::strategy::Strategy;
 use crate::input::{check, strategy};
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-use crate::kubernetes::{Selector, revision};
-use crate::model::DaemonSet;
-use crate::objects::problem::Problems;
-use crate::objects::view::{PodView, RevisionView};
 use crate::rollout::check::check_rollout;
 use crate::rollout::marks::MarkKeys;
+use daemonset_objects::internal::{ClaimVerdict, Ownership, Problems, recovered_template, revision};
+use daemonset_objects::kubernetes::Selector;
+use daemonset_objects::model::DaemonSet;
+use daemonset_objects::{PodView, RevisionView};
 use jiff::SignedDuration;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -40,16 +39,12 @@ impl<'a> Spec<'a> {
         daemon_set: &'a DaemonSet,
         policy: Policy,
         ingredients: Value,
-        #[cfg_attr(not(feature = "k8s-openapi"), expect(unused_variables))] revisions: &[RevisionView<'a>],
+        revisions: &[RevisionView<'a>],
         problems: &mut Problems,
     ) -> Self {
         check::metadata(daemon_set, problems);
         let selector = check::selector(daemon_set, problems);
-        #[cfg(feature = "k8s-openapi")]
-        let recovered_template =
-            crate::k8s_openapi::recovered_template(daemon_set, &selector, revisions, &ingredients);
-        #[cfg(not(feature = "k8s-openapi"))]
-        let recovered_template: Option<Cow<'a, Value>> = None;
+        let recovered_template = recovered_template(daemon_set, &selector, revisions, &ingredients);
         let raw_template = recovered_template.as_deref().unwrap_or(&daemon_set.spec.template);
         let template = check::template(raw_template, &selector, problems);
         let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);

@@ -1,8 +1,9 @@
 //! The update strategy in force, with its limits.
 
 use crate::input::Policy;
-use crate::model::{DaemonSet, IntOrString, LIMIT_MUST_BE, UpdateStrategy};
-use crate::objects::problem::{Problem, Problems};
+use daemonset_objects::Problem;
+use daemonset_objects::internal::{LIMIT_MUST_BE, Problems};
+use daemonset_objects::model::{DaemonSet, IntOrString, UpdateStrategy};
 
 /// The update strategy with its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

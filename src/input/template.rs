@@ -1,9 +1,10 @@
 //! The parts of the pod template that a decision reads; the template itself stays raw.
 
-use crate::kubernetes::{CompiledRequirement, Vocabulary};
-use crate::model::{Affinity, Labels, NodeSelector, NodeSelectorTerm, Toleration, null_is_default};
-use crate::objects::problem::{Problem, Problems};
-use crate::objects::view::{NodeFacts, Truth};
+use daemonset_objects::Problem;
+use daemonset_objects::internal::{
+    Affinity, CompiledRequirement, NodeFacts, Problems, Truth, Vocabulary, null_is_default,
+};
+use daemonset_objects::model::{Labels, NodeSelector, NodeSelectorTerm, Toleration};
 use serde::Deserialize;
 use serde_json::Value;
 

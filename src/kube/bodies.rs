@@ -2,7 +2,7 @@
 
 use crate::action::EventType;
 use crate::kube::{Caller, Preconditions};
-use crate::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef, Owner};
+use daemonset_objects::model::{DaemonSet, DaemonSetStatus, Labels, ObjectRef, Owner};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

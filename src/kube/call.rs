@@ -2,8 +2,8 @@
 
 use crate::action::{Action, EventType};
 use crate::kube::bodies;
-use crate::kubernetes::go_json;
-use crate::model::{ControllerRevision, DaemonSet, ObjectRef, Owner, Pod, Uid};
+use daemonset_objects::kubernetes::go_json;
+use daemonset_objects::model::{ControllerRevision, DaemonSet, ObjectRef, Owner, Pod, Uid};
 use jiff::Timestamp;
 use kube_core::Resource;
 use kube_core::params::{DeleteParams, Patch, PatchParams, PostParams, Preconditions as DeletePreconditions};

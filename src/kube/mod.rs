@@ -28,15 +28,13 @@
 //! So `pod.labels()` of `kube::ResourceExt` is empty, and `predicates::labels` sees no change of a pod. The lent metadata
 //! does not follow changes of the model, and changes of the lent metadata are not written back to the model. A clone makes
 //! its own.
+use daemonset_objects::internal::has_template;
+use daemonset_objects::model::{ControllerRevision, DaemonSet, OwnerReference};
 
 mod bodies;
 mod call;
-mod metadata;
 
 pub use call::{ApiCall, Caller, PatchType, Preconditions, Verb};
-
-use crate::kubernetes::revision::has_template;
-use crate::model::{ControllerRevision, DaemonSet, OwnerReference};
 
 /// Whether an existing revision is the one that [`Action::CreateRevision`](crate::Action::CreateRevision) creates: of this
 /// DaemonSet and of its template. Then `AlreadyExists` is success: the plan was made from a snapshot that did not show the

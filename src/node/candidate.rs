@@ -2,13 +2,13 @@
 
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
-use crate::kubernetes::ownership::Ownership;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::sync::NodeSync;
-use crate::objects::position::{FleetIx, NodeIx};
 use crate::plan::authority::Authority;
 use crate::pods::history::History;
+use crate::position::{FleetIx, NodeIx};
 use crate::rollout::goal::NodeGoal;
+use daemonset_objects::internal::Ownership;
 use jiff::Timestamp;
 
 /// How urgent a candidate is: the least first, and those alike by the name of the node.

@@ -4,7 +4,7 @@ use crate::input::placement::Placement;
 use crate::node::figures::{Figure, NodeFigures};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::unavailable::UnavailableCause;
-use crate::objects::position::NodeIx;
+use crate::position::NodeIx;
 
 /// The cause of a target node without an available pod, before this plan's deletes, or of a node that `figures` has as taken.
 pub(crate) fn unavailable_cause(

@@ -8,8 +8,8 @@ use crate::node::cause::unavailable_cause;
 use crate::node::figures::{Counts, Figure, NodeFigures};
 use crate::node::fleet::Fleet;
 use crate::node::sync::NodeSync;
-use crate::objects::position::NodeIx;
 use crate::plan::authority::Authority;
+use crate::position::NodeIx;
 
 /// The figures of all nodes of the snapshot, and their sums.
 pub fn counts(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Counts {

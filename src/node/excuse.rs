@@ -3,7 +3,7 @@
 use crate::input::DownNodesPolicy;
 use crate::node::figures::{Figure, NodeFigures};
 use crate::node::fleet::{Fleet, PodStage};
-use crate::objects::position::NodeIx;
+use crate::position::NodeIx;
 use jiff::Timestamp;
 
 /// The excuse of a target node that has no Ready pod: the figures `DownBefore` and `Excused`.

@@ -4,7 +4,7 @@
 //! crate daemonset-incremental keeps the sums, and counts the changed nodes anew.
 
 use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
-use crate::objects::position::{IndexVec, NodeIx, neutral};
+use crate::position::{IndexVec, NodeIx, neutral};
 
 /// A yes or no about a node, which is counted over all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use crate::action::{DeleteReason, Failure};
 use crate::input::placement::{Placement, toleration_withdrawn};
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
-use crate::objects::position::{FleetIx, IndexVec, NodeIx};
 use crate::plan::authority::Authority;
+use crate::position::{FleetIx, IndexVec, NodeIx};
 use jiff::Timestamp;
 
 /// The creates and deletes of node sync.
@@ -332,7 +332,7 @@ fn end_of_pair(old: &FleetPod, successor: &FleetPod) -> Option<DeleteReason> {
 mod planted {
     use crate::action::DeleteReason;
 
-    crate::objects::planted::planted! {
+    crate::planted::planted! {
         end_of_pair(right: Option<DeleteReason>): SurgeWithoutWaiting => Some(DeleteReason::SuccessorAvailable);
     }
 }

@@ -1,6 +1,6 @@
 //! Why a node has no available pod, as data.
 
-use crate::model::is_default;
+use daemonset_objects::internal::is_default;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -4,16 +4,16 @@ use crate::action::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason, StatusReason,
 };
 use crate::input::Snapshot;
-use crate::model::{DaemonSetStatus, Labels, ObjectRef};
-use crate::objects::pod_manifest::PodManifest;
-use crate::objects::position::{PodIx, RevisionIx};
-use crate::objects::view::NodeView;
 use crate::plan::authority::Authority;
 use crate::plan::burst::Creation;
 use crate::plan::pod_template::{PodTemplate, Source};
 use crate::plan::steps::{Decision, Steps};
+use crate::pod_manifest::PodManifest;
 use crate::pods::history;
 use crate::pods::history::{History, Revision};
+use crate::position::{PodIx, RevisionIx};
+use daemonset_objects::NodeView;
+use daemonset_objects::model::{DaemonSetStatus, Labels, ObjectRef};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -97,7 +97,7 @@ fn all_actions<B: Bodies>(
 fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
     let kind = snapshot.spec.daemon_set.owner.kind_in_words();
     Action::RecordEvent {
-        daemon_set: snapshot.spec.daemon_set.object_ref(),
+        daemon_set: snapshot.spec.daemon_set.as_ref().into(),
         event_type: EventType::Warning,
         reason: EventReason::SelectingAll,
         message: format!("This {kind} is selecting all pods. A non-empty selector is required."),
@@ -105,7 +105,7 @@ fn selecting_all(snapshot: &Snapshot<'_>) -> Action {
 }
 
 fn update_status(snapshot: &Snapshot<'_>, status: DaemonSetStatus, reason: StatusReason) -> Action {
-    Action::UpdateStatus { daemon_set: snapshot.spec.daemon_set.object_ref(), status, reason }
+    Action::UpdateStatus { daemon_set: snapshot.spec.daemon_set.as_ref().into(), status, reason }
 }
 
 /// Adoptions and releases, by name.
@@ -280,7 +280,7 @@ fn events(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>)
         let node = steps.fleet.target_name(pod);
         let pod = steps.fleet.view(pod);
         actions.push(Action::RecordEvent {
-            daemon_set: snapshot.spec.daemon_set.object_ref(),
+            daemon_set: snapshot.spec.daemon_set.as_ref().into(),
             event_type,
             reason,
             message: format!(

@@ -5,9 +5,9 @@ use crate::input::placement::Placement;
 use crate::node::candidate::deletes_come_last;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::sync::{Deletion, NodeSync};
-use crate::objects::position::{FleetIx, NodeIx};
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::update::Update;
+use crate::position::{FleetIx, NodeIx};
 use jiff::Timestamp;
 
 /// The pod deletes and creates of this plan, in order and within the cap.

@@ -1,18 +1,17 @@
 //! Manifests that the caller makes: per-node patches of the template, or objects of another kind, such as Jobs.
 
 use crate::input::{Snapshot, SnapshotBuilder};
-use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::model::{
-    Labels, NodeName, NodeSelectorTerm, OwnerReference, Pod, PodSpec, Requirement, Toleration,
-    null_is_default,
-};
-use crate::objects::pod_manifest::{CustomBody, PodManifest};
-use crate::objects::problem::InvalidSnapshot;
-use crate::objects::view::NodeView;
 use crate::plan::actions::Bodies;
 use crate::plan::plan_of;
 use crate::plan::pod_template::Source;
+use crate::pod_manifest::{CustomBody, PodManifest};
 use crate::report::Plan;
+use daemonset_objects::internal::null_is_default;
+use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use daemonset_objects::model::{
+    Labels, NodeName, NodeSelectorTerm, OwnerReference, Pod, PodSpec, Requirement, Toleration,
+};
+use daemonset_objects::{InvalidSnapshot, NodeView};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;

@@ -15,10 +15,10 @@ pub(crate) mod taken;
 pub(crate) mod update;
 
 use crate::action::Action;
+use crate::bug;
 use crate::input::Snapshot;
-use crate::objects::bug;
 #[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
+use crate::mutants::{Mutant, is_active};
 use crate::report::Plan;
 use crate::report::explain::explain;
 use actions::{Bodies, FromTemplate, actions};

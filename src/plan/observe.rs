@@ -5,9 +5,9 @@ use crate::input::Snapshot;
 use crate::input::memory::Memory;
 use crate::input::memory::in_flight::ours;
 use crate::input::memory::node_failures::is_long_ago;
-use crate::kubernetes::hash::Hasher;
-use crate::objects::view::PodView;
 use crate::plan::rest_of_cluster::RestOfCluster;
+use daemonset_objects::PodView;
+use daemonset_objects::internal::Hasher;
 use indexmap::IndexSet;
 use jiff::Timestamp;
 

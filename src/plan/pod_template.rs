@@ -1,15 +1,15 @@
 //! The manifests of a plan's pods: the template with labels, owner, name and tolerations.
 
 use crate::input::{Binding, PodNames, Snapshot};
-use crate::kubernetes::names::is_dns_label;
-use crate::kubernetes::revision::INGREDIENTS;
-use crate::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
-use crate::kubernetes::{canonical_json, hash};
-use crate::model::Toleration;
-use crate::objects::pod_manifest::{PodManifest, Shared, Tie};
 use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
+use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::pods::history::History;
 use crate::rollout::base::Base;
+use daemonset_objects::internal::{name_hash, revision};
+use daemonset_objects::kubernetes::canonical_json;
+use daemonset_objects::kubernetes::names::is_dns_label;
+use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
+use daemonset_objects::model::Toleration;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl<'s> Source<'s> {
             is_base: true,
             generation: None,
             tolerations: &base.template.tolerations,
-            ingredients: base.view.data.get(INGREDIENTS).unwrap_or(&Value::Null),
+            ingredients: base.view.data.get(revision::INGREDIENTS).unwrap_or(&Value::Null),
         }
     }
 }
@@ -183,7 +183,7 @@ impl<'s> DeterministicNames<'s> {
 
     fn name(&self, node: &str, hash: &str) -> Option<String> {
         let attempt = |attempt: u32| {
-            let letters = hash::name_hash([self.uid, node, hash, &attempt.to_string()]);
+            let letters = name_hash([self.uid, node, hash, &attempt.to_string()]);
             format!("{}-{letters}", self.prefix)
         };
         let is_used =

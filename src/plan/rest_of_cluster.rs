@@ -5,7 +5,7 @@
 //! the whole cluster adds the part of the other nodes from here.
 
 use crate::action::RequeueReason;
-use crate::objects::pod_manifest::Shared;
+use crate::pod_manifest::Shared;
 use crate::rollout::goals::KnownRollout;
 use jiff::Timestamp;
 use std::fmt;

@@ -3,8 +3,8 @@
 //! v1.36 `daemon_controller.go updateDaemonSetStatus`, here with all pods of a node instead of the oldest one
 //! `[any-pod-counts]` (kubernetes#122527).
 
-use crate::model::{DaemonSet, DaemonSetStatus};
 use crate::node::figures::{Figure, Sums};
+use daemonset_objects::model::{DaemonSet, DaemonSetStatus};
 use serde_json::Value;
 
 /// The status for these sums.

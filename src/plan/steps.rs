@@ -5,12 +5,10 @@ use crate::choose::unsorted::Unsorted;
 use crate::choose::{Choice, choose};
 use crate::input::Snapshot;
 use crate::input::spec::Spec;
-use crate::model::DaemonSetStatus;
 use crate::node::counts::counts as counted;
 use crate::node::figures::Counts;
 use crate::node::fleet::Fleet;
 use crate::node::sync::{NodeSync, node_sync};
-use crate::objects::position::NodeIx;
 use crate::plan::burst::Burst;
 use crate::plan::conditions::conditions;
 use crate::plan::progress::Progress;
@@ -19,7 +17,9 @@ use crate::plan::status::status;
 use crate::plan::update::Update;
 use crate::pods::claim::{Claim, claim};
 use crate::pods::history::History;
+use crate::position::NodeIx;
 use crate::rollout::goals::Goals;
+use daemonset_objects::model::DaemonSetStatus;
 use std::cell::OnceCell;
 
 /// The decision about a snapshot.

@@ -7,12 +7,12 @@ use crate::input::Snapshot;
 use crate::input::memory::Memory;
 use crate::input::placement::Placement;
 use crate::node::fleet::{Fleet, FleetPod};
-use crate::objects::position::NodeIx;
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::fleet_towards_goal;
 use crate::pods::claim::claim_revisions;
 use crate::pods::classify::Classifier;
 use crate::pods::history::History;
+use crate::position::NodeIx;
 use jiff::SignedDuration;
 use std::collections::BTreeSet;
 

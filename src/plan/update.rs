@@ -5,8 +5,8 @@ use crate::choose::limits::place_free_at;
 use crate::node::candidate::eligible;
 use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::{Deletion, NodeSync};
-use crate::objects::position::{FleetIx, NodeIx};
 use crate::plan::rest_of_cluster::RestOfCluster;
+use crate::position::{FleetIx, NodeIx};
 use jiff::Timestamp;
 
 /// The creates and deletes of the update strategy.

@@ -3,8 +3,8 @@
 //! v1.36 `controller_ref_manager.go ClaimObject`.
 
 use crate::input::Snapshot;
-use crate::kubernetes::ownership::ClaimVerdict;
-use crate::objects::position::{PodIx, RevisionIx};
+use crate::position::{PodIx, RevisionIx};
+use daemonset_objects::internal::ClaimVerdict;
 
 /// The pods and revisions that belong to the DaemonSet in this pass.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 
 use crate::input::index::PodFacts;
 use crate::input::{ClassificationPolicy, Snapshot};
-use crate::objects::position::{HashIx, HistoryIx, IndexVec, neutral};
 use crate::pods::history::{History, Role};
+use crate::position::{HashIx, HistoryIx, IndexVec, neutral};
 use serde::{Deserialize, Serialize};
 
 /// The rule that decides whether a pod is updated.

@@ -3,12 +3,13 @@
 //! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
 
 use crate::input::Snapshot;
-use crate::kubernetes::{canonical_json, hash, revision};
-use crate::model::Labels;
-use crate::objects::position::{HistoryIx, IndexVec, RevisionIx, neutral};
-use crate::objects::view::RevisionView;
 use crate::pods::claim::ClaimedRevisions;
+use crate::position::{HistoryIx, IndexVec, RevisionIx, neutral};
 use crate::rollout::marks::MarkChange;
+use daemonset_objects::RevisionView;
+use daemonset_objects::internal::{content_hash, revision};
+use daemonset_objects::kubernetes::canonical_json;
+use daemonset_objects::model::Labels;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -265,7 +266,7 @@ fn named_as_new<'a>(
     let ds = &*snapshot.spec.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
     let content = (snapshot.spec.raw_template(), &snapshot.spec.ingredients);
-    let hash = hash::content_hash(content.0, content.1, collisions);
+    let hash = content_hash(content.0, content.1, collisions);
     let name = revision::name(ds, &hash);
     // Among all revisions of the namespace: the API server knows no owners when it refuses a name.
     let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;

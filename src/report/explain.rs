@@ -2,29 +2,29 @@
 //! compute.
 
 use crate::action::{Action, DeleteReason};
+use crate::bug;
 use crate::choose::limits::BudgetUse;
 use crate::input::Snapshot;
 use crate::input::memory::Rejections;
 use crate::input::placement::{Mismatch, Placement, Taints};
 use crate::input::strategy::Strategy;
-use crate::model::{DaemonSetStatus, Taint};
 use crate::node::candidate::{candidate, has_place};
 use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::BackedOff;
 use crate::node::unavailable::UnavailableNodes;
-use crate::objects::bug;
-use crate::objects::position::{FleetIx, NodeIx};
-use crate::objects::view::{LifecycleView, TaintsView};
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
 use crate::plan::steps::{Decision, Steps};
 use crate::plan::update::Update;
+use crate::position::{FleetIx, NodeIx};
 use crate::report::explain_rollout::{hold_reason, rollout};
 use crate::report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
     ReportScope, RevisionOrigin, Situation, StrategyInForce, warnings,
 };
+use daemonset_objects::internal::{LifecycleView, TaintsView};
+use daemonset_objects::model::{DaemonSetStatus, Taint};
 use std::collections::BTreeMap;
 
 /// The plan of a decision: its actions, with the reasons as data.

@@ -1,14 +1,14 @@
 //! The report of a rollout that the policy steers, and why it has not reached a node.
 
-use crate::model::NodeName;
 use crate::node::fleet::Fleet;
-use crate::objects::position::{IndexVec, NodeIx};
+use crate::position::{IndexVec, NodeIx};
 use crate::report::NodeVerdict;
 use crate::rollout::decision::RolloutDecision;
 use crate::rollout::facts::{WaveFigures, WaveNodes};
 use crate::rollout::goals::{KnownRollout, Rollout};
 use crate::rollout::report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use crate::rollout::waves::{Done, WaveState, Waves};
+use daemonset_objects::model::NodeName;
 use std::sync::Arc;
 
 /// The state of the rollout, from the verdicts on all nodes by name; `None` if the policy steers none.

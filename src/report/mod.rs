@@ -18,11 +18,12 @@ pub use crate::rollout::report::{
 
 use crate::action::{Action, CreateReason, DeleteReason, RequeueReason};
 use crate::input::memory::Rejections;
-use crate::model::{DaemonSetStatus, NodeName, ObjectRef, Taint, is_default};
-use crate::objects::pod_manifest::PodManifest;
-use crate::objects::view::Lifecycle;
 use crate::plan::conditions::conditions;
 use crate::plan::progress::Progress;
+use crate::pod_manifest::PodManifest;
+use daemonset_objects::Lifecycle;
+use daemonset_objects::internal::is_default;
+use daemonset_objects::model::{DaemonSetStatus, NodeName, ObjectRef, Taint};
 use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
 //! The outlook of a rollout: whether it still moves, the obstacles in its way, and how many rounds are left.
 //! `kubectl rollout status` shows none of these.
 
-use crate::model::NodeName;
 use crate::report::{
     NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, ReportScope, Situation,
     StrategyInForce,
 };
 use crate::rollout::report::{HoldReason, WaveProgress};
+use daemonset_objects::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;

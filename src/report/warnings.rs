@@ -3,15 +3,15 @@
 use crate::choose::limits::Budget;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
-use crate::model::{DaemonSetStatus, IntOrString, NodeName};
 use crate::node::figures::Figure;
-use crate::objects::position::NodeIx;
 use crate::plan::authority::Authority;
 use crate::plan::steps::Steps;
+use crate::position::NodeIx;
 use crate::report::Warning;
 use crate::rollout::goals::Rollout;
 use crate::rollout::policy::FailureAction;
 use crate::rollout::report::RolloutStage;
+use daemonset_objects::model::{DaemonSetStatus, IntOrString, NodeName};
 use std::collections::BTreeSet;
 
 /// All that apply, in a fixed order.

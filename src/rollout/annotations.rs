@@ -3,10 +3,11 @@
 use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{MARK_PREFIX, Policy};
 use crate::input::{DownNodesPolicy, LifecyclePolicy, strategy};
-use crate::model::{DaemonSet, UpdateStrategy};
-use crate::objects::problem::{Problem, ProblemKind, Problems};
 use crate::rollout::check::check_rollout;
 use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
+use daemonset_objects::Problem;
+use daemonset_objects::internal::Problems;
+use daemonset_objects::model::{DaemonSet, UpdateStrategy};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -97,7 +98,7 @@ impl InvalidRolloutPolicy {
     #[must_use]
     pub fn event(&self, ds: &DaemonSet) -> Action {
         let message = format!("The rollout is paused, since its policy can't be read: {self}");
-        Action::record_event(ds.object_ref(), EventType::Warning, EventReason::InvalidRolloutPolicy, message)
+        Action::record_event(ds.into(), EventType::Warning, EventReason::InvalidRolloutPolicy, message)
     }
 }
 
@@ -233,7 +234,7 @@ fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRollout
     if text.len() <= most {
         return Ok(());
     }
-    let Problem { path, kind } = Problem::too_long(name_in(key).unwrap_or_default(), most);
+    let Problem { path, kind, .. } = Problem::too_long(name_in(key).unwrap_or_default(), most);
     Err(InvalidRolloutPolicy::new(key, &path, kind.to_string()))
 }
 
@@ -274,18 +275,12 @@ fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, 
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     let Err(invalid) = problems.into_result() else { return Ok(policy) };
-    let of_policy = |Problem { path, kind }: Problem| {
+    let of_policy = |Problem { path, kind, .. }: Problem| {
         // The author knows no `policy.rollout`: the fields of the rollout are members of the value itself. A count keeps the
         // prefix, as `InvalidRolloutPolicy::path` documents.
         let path = path.strip_prefix("policy.").unwrap_or(&path);
-        let path = match kind {
-            ProblemKind::TooMany { .. } => path,
-            ProblemKind::Required
-            | ProblemKind::Invalid { .. }
-            | ProblemKind::Unreadable { .. }
-            | ProblemKind::TooLong { .. }
-            | ProblemKind::Duplicate { .. } => path.strip_prefix("rollout.").unwrap_or(path),
-        };
+        let of_value = path.strip_prefix("rollout.").filter(|_| !kind.is_of_count());
+        let path = of_value.unwrap_or(path);
         InvalidRolloutPolicy::new(source, path, kind.to_string())
     };
     InvalidRolloutPolicy::first_of(invalid.problems.into_iter().map(of_policy).collect())?;

@@ -3,11 +3,11 @@
 use crate::input::Snapshot;
 use crate::input::placement::{CompiledTemplate, Placement};
 use crate::input::template::Template;
-use crate::objects::position::{HistoryIx, IndexVec};
-use crate::objects::problem::Problems;
-use crate::objects::view::{NodeView, RevisionView};
 use crate::pods::history::{History, Revision, Role};
+use crate::position::{HistoryIx, IndexVec};
 use crate::rollout::marks::{MarkKeys, completed_at, has_failed};
+use daemonset_objects::internal::Problems;
+use daemonset_objects::{NodeView, RevisionView};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -118,7 +118,7 @@ impl<'a> Base<'a> {
 
 /// The deliberate errors in this file.
 mod planted {
-    crate::objects::planted::planted! {
+    crate::planted::planted! {
         has_failed(right: bool): FailedBase => false;
     }
 }

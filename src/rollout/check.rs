@@ -1,11 +1,12 @@
 //! Checks the policy of a rollout, field by field.
 
 use crate::input::Policy;
-use crate::kubernetes::Selector;
-use crate::kubernetes::names::is_dns_subdomain;
-use crate::model::{DaemonSet, IntOrString, LIMIT_MUST_BE};
-use crate::objects::problem::{Problem, Problems};
 use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
+use daemonset_objects::Problem;
+use daemonset_objects::internal::{LIMIT_MUST_BE, Problems};
+use daemonset_objects::kubernetes::Selector;
+use daemonset_objects::kubernetes::names::is_dns_subdomain;
+use daemonset_objects::model::{DaemonSet, IntOrString};
 
 /// The policy's rollout, and its parts that do not go together with a driven update.
 pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {

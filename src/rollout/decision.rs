@@ -330,7 +330,7 @@ pub fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option
 mod planted {
     use crate::rollout::marks::{FailureReason, Mark, WaveMark};
 
-    crate::objects::planted::planted! {
+    crate::planted::planted! {
         failed_before(right: Option<Mark<'_>>): FailureIgnored => None;
         has_new_version(right: bool): HeldNodeUpdated => true, ReachedNodeTakenBack => false;
         is_paused(right: bool): PauseIgnored => false;

@@ -1,10 +1,10 @@
 //! The facts about one node that decide a rollout. Each node has its own, from its own pods alone.
 
 use crate::input::placement::Placement;
-use crate::model::NodeName;
-use crate::objects::position::{NodeIx, neutral};
+use crate::position::{NodeIx, neutral};
 use crate::rollout::goal::NodeGoal;
 use crate::rollout::report::FailureEvidence;
+use daemonset_objects::model::NodeName;
 use jiff::Timestamp;
 use std::sync::Arc;
 

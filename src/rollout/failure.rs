@@ -1,7 +1,7 @@
 //! When a node has failed under the new version, and when the rollout has.
 
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
-use crate::objects::position::NodeIx;
+use crate::position::NodeIx;
 use crate::rollout::facts::Failing;
 use crate::rollout::policy::FailurePolicy;
 use crate::rollout::report::FailureEvidence;

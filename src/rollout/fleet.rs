@@ -2,8 +2,8 @@
 
 use crate::input::placement::Placement;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
-use crate::objects::position::{HistoryIx, IndexVec, NodeIx};
 use crate::pods::history::History;
+use crate::position::{HistoryIx, IndexVec, NodeIx};
 use crate::rollout::base::KnownBase;
 use crate::rollout::decision::{RolloutDecision, judged_by};
 use crate::rollout::facts::{Failing, RolloutFacts, RolloutNode};

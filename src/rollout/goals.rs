@@ -5,8 +5,8 @@
 //! one node.
 
 use crate::input::placement::Placement;
-use crate::objects::position::{IndexVec, NodeIx};
 use crate::pods::history::History;
+use crate::position::{IndexVec, NodeIx};
 use crate::rollout::base::{Base, KnownBase};
 use crate::rollout::decision::RolloutDecision;
 use crate::rollout::facts::{RolloutNode, WaveNodes};

@@ -3,8 +3,7 @@
 //! A crash, another leader and a person with kubectl see the same state and change it in the same way.
 
 use crate::action::RolloutReason;
-use crate::model::rfc3339;
-use crate::objects::view::LabelsView;
+use daemonset_objects::internal::{LabelsView, rfc3339};
 use jiff::Timestamp;
 
 /// A mark: the value `<number> <instant>[ <rest>]` of an annotation.

@@ -1,6 +1,7 @@
 //! The caller's choices about a rollout: which nodes get the new version, in which order, and when to stop.
 
-use crate::model::{IntOrString, LabelSelector, Labels, Requirement, is_default, null_is_default};
+use daemonset_objects::internal::{is_default, null_is_default};
+use daemonset_objects::model::{IntOrString, LabelSelector, Labels, Requirement};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The state of a rollout that the policy steers, as a plan reports it.
 
-use crate::model::NodeName;
+use daemonset_objects::model::NodeName;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;

@@ -1,14 +1,14 @@
 //! Waves: which nodes they have, which are open, and when the next one opens.
 
 use crate::input::Snapshot;
-use crate::kubernetes::Selector;
-use crate::model::IntOrString;
-use crate::objects::position::{IndexVec, NodeIx};
-use crate::objects::problem::Problems;
+use crate::position::{IndexVec, NodeIx};
 use crate::rollout::decision::RolloutInput;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::policy::Wave;
 use crate::rollout::sums::{GroupSums, NodeSums, TimeRange, TimestampSet};
+use daemonset_objects::internal::Problems;
+use daemonset_objects::kubernetes::Selector;
+use daemonset_objects::model::IntOrString;
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Ordering;
 
@@ -185,7 +185,7 @@ fn by_turn(a: &RolloutNode, b: &RolloutNode) -> Ordering {
 
 /// The deliberate errors in this file.
 mod planted {
-    crate::objects::planted::planted! {
+    crate::planted::planted! {
         is_approved(right: bool): ApprovalIgnored => true;
         is_done(right: bool): WaveNotDone => true;
     }

@@ -17,7 +17,7 @@
 //! assert_eq!(entries(spec, "nodeSelector").count(), 0);
 //! ```
 
-use daemonset::kubernetes::canonical_json;
+use daemonset_objects::kubernetes::canonical_json;
 use serde_json::{Map, Value};
 
 /// The annotation in which `kubectl apply` stores the manifest that it applied last

@@ -16,6 +16,9 @@
 //! | [`requests`] | the effective resource requests of a pod, and their sums over the daemon pods of a node |
 //! | [`json`], [`syntax`], [`go`] | small helpers of the modules above that other programs about Kubernetes objects need, too: fields read as Go reads them, the syntax of labels, values printed as Go prints them |
 //!
+//! The feature `placement`, on by default, has the sums of [`requests`] over the DaemonSets of a node, for which it depends on the
+//! planner. Without it the crate depends on `daemonset-objects` alone.
+//!
 //! # Purity
 //!
 //! Every function is a pure function of its arguments: it reads no clock, no environment and no files, keeps no state,

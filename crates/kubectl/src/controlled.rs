@@ -2,9 +2,9 @@
 
 use super::error::RolloutError;
 use super::fields::name;
-use daemonset::kubernetes::Selector;
-use daemonset::model::{LabelSelector, Owner, OwnerReference, RevisionMeta};
 use daemonset_apiserver::json::{member, number, text};
+use daemonset_objects::kubernetes::Selector;
+use daemonset_objects::model::{LabelSelector, Owner, OwnerReference, RevisionMeta};
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use super::fields::name;
 use super::patches::{Patches, nested, set};
 use super::restore::accepted;
 use super::undo::Change;
-use daemonset::model::Owner;
+use daemonset_objects::model::Owner;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::convert::Infallible;

@@ -1,9 +1,9 @@
 //! Applying a revision's data to the DaemonSet, and whether that changes anything.
 
 use super::fields::template;
-use daemonset::model::Owner;
 use daemonset_apiserver::admission::{self, Form, Patch, Refusal, Rules};
 use daemonset_apiserver::go::quoted;
+use daemonset_objects::model::Owner;
 use serde_json::{Value, json};
 
 /// The DaemonSet with a revision's data applied (v1.36 kubectl `history.go applyDaemonSetHistory`).

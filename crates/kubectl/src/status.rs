@@ -1,8 +1,8 @@
 //! The progress of a rollout: `kubectl rollout status`.
 
 use super::error::RolloutError;
-use daemonset::model::{DaemonSet, Owner};
 use daemonset_apiserver::go::quoted;
+use daemonset_objects::model::{DaemonSet, Owner};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;

@@ -2,12 +2,11 @@
 
 use crate::input::Snapshot;
 use crate::input::memory::{InFlightCreate, Memory};
-use crate::kubernetes::hash::Hasher;
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
-use crate::model::NodeName;
 #[cfg(daemonset_mutants)]
-use crate::objects::mutants::{Mutant, is_active};
-use crate::objects::view::PodView;
+use crate::mutants::{Mutant, is_active};
+use daemonset_objects::PodView;
+use daemonset_objects::internal::{ClaimVerdict, Hasher, Ownership};
+use daemonset_objects::model::NodeName;
 use indexmap::IndexSet;
 use jiff::Timestamp;
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ pub(crate) mod node_failures;
 mod rejections;
 
 use crate::action::{Action, Failure};
-use crate::model::{NodeName, ObjectRef, Uid};
+use daemonset_objects::model::{NodeName, ObjectRef, Uid};
 use jiff::Timestamp;
 use node_failures::{NodeFailures, updated_within_a_limit};
 pub use rejections::Rejections;

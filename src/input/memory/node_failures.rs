@@ -2,7 +2,7 @@
 
 use crate::action::{Action, CreateReason};
 use crate::input::memory::Memory;
-use crate::model::NodeName;
+use daemonset_objects::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 

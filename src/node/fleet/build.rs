@@ -4,12 +4,13 @@ use crate::action::LabelReason;
 use crate::input::Snapshot;
 use crate::input::memory::in_flight::UnseenCreate;
 use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness};
-use crate::objects::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
-use crate::objects::view::{Phase, PodView};
 use crate::pods::claim::Claim;
 use crate::pods::classify::{Class, Classifier, Evidence};
 use crate::pods::history::{History, Role};
+use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
 use crate::rollout::goals::Goals;
+use daemonset_objects::PodView;
+use daemonset_objects::internal::Phase;
 use jiff::Timestamp;
 
 impl<'a> Fleet<'a> {

@@ -6,16 +6,17 @@
 mod build;
 
 use crate::action::{DeleteReason, LabelReason};
+use crate::bug;
 use crate::input::placement::{Placement, Taints};
 use crate::input::strategy::Strategy;
 use crate::input::{LifecyclePolicy, Snapshot};
-use crate::model::Toleration;
-use crate::objects::bug;
-use crate::objects::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
-use crate::objects::view::{LifecycleView, NodeView, PodView};
 use crate::pods::classify::Evidence;
+use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::rollout::base::Base;
 use crate::rollout::goals::Goals;
+use daemonset_objects::internal::LifecycleView;
+use daemonset_objects::model::Toleration;
+use daemonset_objects::{NodeView, PodView};
 use jiff::Timestamp;
 use std::cmp::Ordering;
 

@@ -3,7 +3,7 @@
 use super::Invalid;
 use crate::go::quoted;
 use crate::patch::PatchError;
-use daemonset::model::Owner;
+use daemonset_objects::model::Owner;
 use serde_json::Value;
 use std::fmt;
 

@@ -10,7 +10,7 @@ use super::{
 use crate::json::{at, field, fields_mut};
 use crate::patch::{json_merge, merge_as};
 use crate::schema::{self, Numbers};
-use daemonset::model::Owner;
+use daemonset_objects::model::Owner;
 use serde_json::{Map, Value};
 
 /// A patch of a stored DaemonSet.

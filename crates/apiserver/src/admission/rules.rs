@@ -3,7 +3,7 @@
 
 use crate::patch::{PatchError, merge_as};
 use crate::schema::{self, DAEMON_SET, PROPOSED_DAEMON_SET, Struct};
-use daemonset::model::Owner;
+use daemonset_objects::model::Owner;
 use serde_json::Value;
 
 /// The two forms of an update strategy.
@@ -117,7 +117,7 @@ impl Rules {
     /// Sets the kind of the objects.
     ///
     /// ```
-    /// use daemonset::model::Owner;
+    /// use daemonset_objects::model::Owner;
     /// use daemonset_apiserver::admission::{Rules, create};
     /// use serde_json::json;
     ///

@@ -2,7 +2,7 @@
 //! Convert_v1_DaemonSet_To_apps_DaemonSet and back).
 
 use crate::json::{at, fields_mut};
-use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
+use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::{Map, Value};
 use thiserror::Error;
 

@@ -4,7 +4,7 @@
 //! PascalCase words.
 
 use super::options::{DeleteOptions, Preconditions, Propagation};
-use daemonset::model::{ObjectRef, Uid};
+use daemonset_objects::model::{ObjectRef, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 //!
 //! The garbage collector reads no more, either (v1.36 `metav1.PartialObjectMetadata`).
 
-use daemonset::model::{ObjectRef, OwnerReference, Uid};
+use daemonset_objects::model::{ObjectRef, OwnerReference, Uid};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;

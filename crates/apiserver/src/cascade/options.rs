@@ -1,6 +1,6 @@
 //! Options of a DELETE request.
 
-use daemonset::model::{Owner, Uid};
+use daemonset_objects::model::{Owner, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The input of a cascade, and how far the deletion has come.
 
 use super::{FOREGROUND_DELETION, ORPHAN, Object};
-use daemonset::model::{ObjectRef, Uid};
+use daemonset_objects::model::{ObjectRef, Uid};
 use serde::Serialize;
 
 /// The objects that exist now.

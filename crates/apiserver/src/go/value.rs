@@ -1,6 +1,6 @@
 //! JSON values as Go prints them after it has decoded them: under `%v`, and numbers as `encoding/json` writes them.
 
-use daemonset::kubernetes::canonical_json::sorted;
+use daemonset_objects::kubernetes::canonical_json::sorted;
 use serde_json::{Number, Value};
 
 pub(crate) fn go_value(value: &Value) -> String {

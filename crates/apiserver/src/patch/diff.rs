@@ -4,7 +4,7 @@ use super::diff_lists::diff_lists;
 use super::directives::{DELETE_FROM_LIST, ELEMENT_ORDER, PATCH, RETAIN_KEYS};
 use super::{PatchError, lookup, strategic_merge};
 use crate::schema::{DAEMON_SET, Kind, PatchStrategy};
-use daemonset::kubernetes::canonical_json::sorted;
+use daemonset_objects::kubernetes::canonical_json::sorted;
 use serde_json::{Map, Value};
 
 /// Which changes a patch contains.

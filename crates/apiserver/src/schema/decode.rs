@@ -6,7 +6,7 @@
 use super::error::{DecodeError, DecodePath, Numbers, json_type};
 use super::scalar;
 use super::table::{Field, Kind, Presence, Struct};
-use daemonset::kubernetes::canonical_json::sorted;
+use daemonset_objects::kubernetes::canonical_json::sorted;
 use serde_json::{Map, Value};
 
 /// A DaemonSet, or a part of one, as the API server serializes it after decoding; `numbers` selects the treatment of

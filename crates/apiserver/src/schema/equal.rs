@@ -3,7 +3,7 @@
 use super::scalar;
 use super::table::{Field, Kind, Presence, Scalar, Struct};
 use crate::quantity::Quantity;
-use daemonset::kubernetes::canonical_json;
+use daemonset_objects::kubernetes::canonical_json;
 use serde_json::Value;
 
 /// Whether two values of this kind mean the same: an empty list or map equals an absent one, quantities are compared

@@ -34,7 +34,7 @@ fn value(kind: Kind, of: &Value, depth: usize, text: &mut String) {
 fn any(of: &Value, depth: usize, text: &mut String) {
     match of {
         Value::Object(members) => {
-            let sorted = daemonset::kubernetes::canonical_json::sorted(members);
+            let sorted = daemonset_objects::kubernetes::canonical_json::sorted(members);
             block(['{', '}'], sorted, depth, text, |(key, value), text| {
                 text.push_str(&format!("{}: ", json_text(&Value::from(key.as_str()))));
                 any(value, depth + 1, text);

@@ -2,7 +2,7 @@
 
 use super::table::{Kind, Struct};
 use crate::go::quoted;
-use daemonset::kubernetes::canonical_json::sorted;
+use daemonset_objects::kubernetes::canonical_json::sorted;
 use serde_json::Value;
 
 /// The most errors that one decoding reports (v1.36 `sigs.k8s.io/json` kubernetes_patch.go saveStrictError).

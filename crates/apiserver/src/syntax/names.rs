@@ -1,6 +1,6 @@
 //! Syntax of names, label keys and label values.
 
-use daemonset::kubernetes::names::{is_dns_label, is_dns_subdomain, is_name_part};
+use daemonset_objects::kubernetes::names::{is_dns_label, is_dns_subdomain, is_name_part};
 
 const LABEL_FORM: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN_FORM: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";

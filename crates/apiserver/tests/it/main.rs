@@ -3,6 +3,7 @@
 mod admission;
 mod cascade;
 mod patch;
+#[cfg(feature = "placement")]
 mod requests;
 
 use jiff::{SignedDuration, Timestamp};

@@ -1,7 +1,7 @@
 //! The effective requests of a pod, and their sums over the DaemonSets of a node.
 
-use daemonset::model::DaemonSet;
 use daemonset_apiserver::requests::{bounds, pod_requests};
+use daemonset_objects::model::DaemonSet;
 use daemonset_placement::{NodeShape, OtherLabels, daemons_on};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Comparing two values, member by member.
 
 use super::Difference;
-use daemonset::kubernetes::canonical_json::equal;
+use daemonset_objects::kubernetes::canonical_json::equal;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

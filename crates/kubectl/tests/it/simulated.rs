@@ -1,8 +1,8 @@
 //! An undo on a simulated cluster: the controller takes the revision up again, within its limit.
 
 use super::support::{template, web};
-use daemonset::model::DaemonSet;
 use daemonset_kubectl::{DryRun, Progress, Undo, history, status, undo};
+use daemonset_objects::model::DaemonSet;
 use daemonset_sim::{Behaviour, Cluster};
 use jiff::SignedDuration;
 use serde_json::{Value, json};

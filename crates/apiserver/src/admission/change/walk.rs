@@ -1,7 +1,7 @@
 //! Walking two templates side by side, by the fields of the API.
 
 use crate::schema::{Field, Kind, POD_TEMPLATE_SPEC, PatchStrategy, Struct, field_equal, semantic_equal};
-use daemonset::kubernetes::canonical_json;
+use daemonset_objects::kubernetes::canonical_json;
 use serde_json::{Map, Value};
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The pull policy of an image, by the tag of its reference.
 
-use daemonset::kubernetes::ImageReference;
+use daemonset_objects::kubernetes::ImageReference;
 
 /// `Always` for the tag `latest`, which is also the tag of a reference without tag and digest; `IfNotPresent` for all
 /// others, including a reference that is invalid (v1.36 core/v1 defaults.go SetDefaults_Container, pkg/util/parsers

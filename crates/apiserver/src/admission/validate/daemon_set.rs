@@ -9,7 +9,7 @@ use crate::admission::rules::{Rules, SurgeWithHostPort};
 use crate::go::GoValue;
 use crate::json::{entries, flag, list, member, number, number_if_set, text};
 use crate::schema::{DAEMON_SET, Kind, field_equal};
-use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
+use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::Value;
 
 /// v1.36 apps/validation `ValidateDaemonSetSpec`.

@@ -8,7 +8,7 @@ use crate::admission::path::FieldPath;
 use crate::go::{GoValue, quoted};
 use crate::json::{list, member, number, text, text_entries, texts};
 use crate::syntax::{dns_label_errors, dns_subdomain_errors, dns_subdomain_prefix_errors, label_key_errors};
-use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
+use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

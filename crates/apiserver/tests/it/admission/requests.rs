@@ -1,10 +1,10 @@
 //! Whole requests: the stored object or the refusal.
 
 use super::{stored, with};
-use daemonset::model::Owner;
 use daemonset_apiserver::admission::{
     Form, Patch, Refusal, Rules, create, patch, patch_status, template_change, update,
 };
+use daemonset_objects::model::Owner;
 use serde_json::{Value, json};
 
 fn rules() -> Rules {

@@ -2,11 +2,11 @@
 //! kubelets, and owners of other finalizers.
 
 use crate::now;
-use daemonset::model::ObjectRef;
 use daemonset_apiserver::cascade::{
     CascadeAction, DeleteOptions, Deletion, Kind, Object, Propagation, Stage, State, cascade, delete,
     removed_by_update,
 };
+use daemonset_objects::model::ObjectRef;
 use serde_json::{Value, json};
 
 /// Objects by kind; the DaemonSet is `ns/web` with uid `ours`.

@@ -4,7 +4,7 @@ use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::go::GoValue;
 use crate::syntax;
-use daemonset::kubernetes::names::is_label_key;
+use daemonset_objects::kubernetes::names::is_label_key;
 
 /// The holder of resource requirements; it decides which names are allowed.
 #[derive(Debug, Clone, Copy)]

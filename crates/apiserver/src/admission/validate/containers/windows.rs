@@ -5,7 +5,7 @@ use crate::admission::path::FieldPath;
 use crate::go::GoValue;
 use crate::json::{member, text_if_set};
 use crate::syntax;
-use daemonset::kubernetes::names::is_dns_label;
+use daemonset_objects::kubernetes::names::is_dns_label;
 use serde_json::Value;
 
 /// `path` is the security context's (v1.36 core/validation `validateWindowsSecurityContextOptions`).

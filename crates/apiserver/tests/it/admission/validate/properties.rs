@@ -2,9 +2,9 @@
 
 use super::{good_with, merge};
 use crate::now;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{InvalidSnapshot, Observed, Snapshot};
 use daemonset_apiserver::admission::{Rules, validate};
+use daemonset_objects::model::{ControllerRevision, DaemonSet, Node, Pod};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;

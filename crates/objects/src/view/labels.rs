@@ -1,0 +1,67 @@
+//! Borrowed labels of an object, in the caller's form.
+
+use crate::model::Labels;
+#[cfg(feature = "k8s-openapi")]
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Borrowed labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelsView<'a> {
+    /// Of the model.
+    Packed(&'a Labels),
+    /// Of a kept state: the label with the hash, whatever its key. Behind a thin pointer, so that views stay small.
+    Hash(Option<&'a Arc<str>>),
+    /// Of k8s-openapi's types.
+    #[cfg(feature = "k8s-openapi")]
+    Map(&'a BTreeMap<String, String>),
+}
+
+impl<'a> LabelsView<'a> {
+    /// No labels.
+    pub const NONE: LabelsView<'static> = LabelsView::Hash(None);
+
+    /// The value of a label.
+    #[inline]
+    pub fn get(self, key: &str) -> Option<&'a str> {
+        match self {
+            LabelsView::Packed(labels) => labels.get(key),
+            LabelsView::Hash(hash) => hash.map(|hash| &**hash),
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(labels) => labels.get(key).map(String::as_str),
+        }
+    }
+
+    /// Whether there is such a label.
+    #[inline]
+    pub fn contains_key(self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The same labels, owned.
+    pub fn to_labels(self) -> Labels {
+        match self {
+            LabelsView::Packed(labels) => labels.clone(),
+            LabelsView::Hash(_) => Labels::default(),
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(labels) => labels.iter().collect(),
+        }
+    }
+}
+
+#[doc(hidden)]
+impl<'a> From<&'a Labels> for LabelsView<'a> {
+    #[inline]
+    fn from(labels: &'a Labels) -> Self {
+        LabelsView::Packed(labels)
+    }
+}
+
+#[cfg(feature = "k8s-openapi")]
+impl<'a> From<&'a Option<BTreeMap<String, String>>> for LabelsView<'a> {
+    #[inline]
+    fn from(labels: &'a Option<BTreeMap<String, String>>) -> Self {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        LabelsView::Map(labels.as_ref().unwrap_or(&NONE))
+    }
+}
