@@ -7,7 +7,7 @@ use super::limit::{Limit, Turn};
 use super::nodes::NodeFacts;
 use super::sums::{Change, GroupSums, Instants, Total};
 use daemonset::policy::Wave;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The nodes that the rollout treats alike.
@@ -86,28 +86,40 @@ impl GroupedNode {
 /// All nodes.
 #[derive(Debug)]
 pub(crate) struct NodeGroups {
-    nodes: BTreeMap<u32, (GroupedNode, Group)>,
+    /// By their keys.
+    nodes: Vec<Option<Member>>,
     /// For each wave its limit, if it has one.
     limits: Vec<Option<Limit>>,
     groups: BTreeMap<Group, GroupSums<Instants>>,
     /// Nodes that may be in other waves than their group says.
-    moved: BTreeSet<u32>,
+    moved: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Member {
+    node: GroupedNode,
+    /// In whose sums it is: none until it is settled.
+    group: Option<Group>,
 }
 
 impl NodeGroups {
     pub(crate) fn new(waves: &[Wave]) -> Self {
         NodeGroups {
-            nodes: BTreeMap::new(),
+            nodes: Vec::new(),
             limits: waves.iter().map(|wave| wave.up_to.map(Limit::new)).collect(),
             groups: BTreeMap::new(),
-            moved: BTreeSet::new(),
+            moved: Vec::new(),
         }
     }
 
     /// Takes a node out.
     pub(crate) fn remove(&mut self, key: u32) {
-        let Some((node, group)) = self.nodes.remove(&key) else { return };
-        self.groups.entry(group).or_default().change(&node, Change::Take);
+        let Some(Member { node, group }) = self.nodes.get_mut(key as usize).and_then(Option::take) else {
+            return;
+        };
+        if let Some(group) = group {
+            self.groups.entry(group).or_default().change(&node, Change::Take);
+        }
         let turn = node.turn(key);
         for limit in self.limits.iter_mut().flatten() {
             limit.remove(&turn);
@@ -120,10 +132,14 @@ impl NodeGroups {
         for limit in matching.filter_map(|(limit, _)| limit.as_mut()).filter(|_| node.facts.takes_part) {
             limit.insert(node.turn(key));
         }
-        let group = Group { part: node.part(), wave: None };
-        self.groups.entry(group).or_default().change(&node, Change::Add);
-        self.nodes.insert(key, (node, group));
-        self.moved.insert(key);
+        let index = key as usize;
+        if self.nodes.len() <= index {
+            self.nodes.resize_with(index + 1, || None);
+        }
+        if let Some(slot) = self.nodes.get_mut(index) {
+            *slot = Some(Member { node, group: None });
+        }
+        self.moved.push(key);
     }
 
     /// Moves nodes over the limits of waves. Returns the nodes whose group has changed, and those that were put in.
@@ -131,15 +147,21 @@ impl NodeGroups {
         for limit in self.limits.iter_mut().flatten() {
             limit.settle(&mut self.moved);
         }
+        self.moved.sort();
+        self.moved.dedup();
         let NodeGroups { nodes, limits, groups, moved } = self;
         let mut regrouped = Vec::with_capacity(moved.len());
-        for key in std::mem::take(moved) {
-            let Some((node, group)) = nodes.get_mut(&key) else { continue };
+        for key in moved.drain(..) {
+            let Some(Member { node, group }) = nodes.get_mut(key as usize).and_then(Option::as_mut) else {
+                continue;
+            };
             let new = Group { part: node.part(), wave: first_wave(limits, key, node) };
-            if new != *group {
-                groups.entry(*group).or_default().change(node, Change::Take);
+            if *group != Some(new) {
+                if let Some(old) = *group {
+                    groups.entry(old).or_default().change(node, Change::Take);
+                }
                 groups.entry(new).or_default().change(node, Change::Add);
-                *group = new;
+                *group = Some(new);
             }
             regrouped.push((key, new));
         }
@@ -148,7 +170,8 @@ impl NodeGroups {
     }
 
     pub(crate) fn group(&self, key: u32) -> Group {
-        self.nodes.get(&key).map_or(Group::OUTSIDE, |(_, group)| *group)
+        let member = self.nodes.get(key as usize).and_then(Option::as_ref);
+        member.and_then(|member| member.group).unwrap_or_default()
     }
 
     /// The sums of some groups.
@@ -164,7 +187,7 @@ impl NodeGroups {
 /// The first wave that a node is in.
 fn first_wave(limits: &[Option<Limit>], key: u32, node: &GroupedNode) -> Option<usize> {
     let turn = node.turn(key);
-    let is_inside = |limit: &Option<Limit>| limit.as_ref().is_none_or(|limit| limit.inside.contains(&turn));
+    let is_inside = |limit: &Option<Limit>| limit.as_ref().is_none_or(|limit| limit.is_inside(&turn));
     let mut waves = limits.iter().zip(&*node.matches);
     let first = waves.position(|(limit, matches)| *matches && is_inside(limit));
     first.filter(|_| node.facts.takes_part)

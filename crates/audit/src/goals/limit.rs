@@ -11,7 +11,7 @@ pub(super) type Turn = (bool, Arc<str>, u32);
 #[derive(Debug)]
 pub(super) struct Limit {
     up_to: IntOrString,
-    pub(super) inside: BTreeSet<Turn>,
+    inside: BTreeSet<Turn>,
     /// Later in the order than all that are inside.
     beyond: BTreeSet<Turn>,
 }
@@ -22,12 +22,13 @@ impl Limit {
     }
 
     pub(super) fn insert(&mut self, turn: Turn) {
-        let is_beyond = self.beyond.first().is_some_and(|first| *first < turn);
-        if is_beyond {
-            self.beyond.insert(turn)
-        } else {
-            self.inside.insert(turn)
-        };
+        let nodes = if self.is_inside(&turn) { &mut self.inside } else { &mut self.beyond };
+        nodes.insert(turn);
+    }
+
+    /// Of a node that the wave matches and that takes part.
+    pub(super) fn is_inside(&self, turn: &Turn) -> bool {
+        self.beyond.first().is_none_or(|first| turn < first)
     }
 
     pub(super) fn remove(&mut self, turn: &Turn) {
@@ -46,16 +47,22 @@ impl Limit {
     }
 
     /// Lets nodes in or out until as many are inside as the limit says.
-    pub(super) fn settle(&mut self, moved: &mut BTreeSet<u32>) {
+    pub(super) fn settle(&mut self, moved: &mut Vec<u32>) {
         let size = self.size();
+        let first = self.inside.iter().nth(size).filter(|_| self.beyond.is_empty()).cloned();
+        if let Some(first) = first {
+            // All nodes are new: the sets are cut once.
+            self.beyond = self.inside.split_off(&first);
+            moved.extend(self.beyond.iter().map(|(.., key)| *key));
+        }
         while self.inside.len() > size {
             let Some(last) = self.inside.pop_last() else { break };
-            moved.insert(last.2);
+            moved.push(last.2);
             self.beyond.insert(last);
         }
         while self.inside.len() < size {
             let Some(first) = self.beyond.pop_first() else { break };
-            moved.insert(first.2);
+            moved.push(first.2);
             self.inside.insert(first);
         }
     }
