@@ -152,6 +152,31 @@ pub enum Action {
         /// The full manifest.
         pod: PodManifest,
     },
+    /// Change a pod in its place: the update's other way to replace it.
+    #[non_exhaustive]
+    UpdatePodInPlace {
+        /// Its node.
+        node: NodeName,
+        /// The pod.
+        pod: ObjectRef,
+        /// A strategic merge patch. The uid is a precondition beside it.
+        patch: Value,
+        /// Why.
+        reason: DeleteReason,
+    },
+    /// Begin or end the turn of a node. Uid and resource version are preconditions: a person may cordon the node in between.
+    #[non_exhaustive]
+    PatchNode {
+        /// The node.
+        node: ObjectRef,
+        /// The new `spec.unschedulable`; `None`: as it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unschedulable: Option<bool>,
+        /// The annotations to set, and those to remove as `None`; others stay.
+        annotations: BTreeMap<String, Option<String>>,
+        /// Why.
+        reason: TurnReason,
+    },
     /// Delete a revision.
     #[non_exhaustive]
     DeleteRevision {
@@ -223,6 +248,8 @@ impl Action {
             Action::LabelPod { .. } => ("LabelPod", "label", "pod"),
             Action::DeletePod { .. } => ("DeletePod", "delete", "pod"),
             Action::CreatePod { .. } => ("CreatePod", "create", "pod"),
+            Action::UpdatePodInPlace { .. } => ("UpdatePodInPlace", "change", "pod"),
+            Action::PatchNode { .. } => ("PatchNode", "patch", "node"),
             Action::DeleteRevision { .. } => ("DeleteRevision", "delete", "revision"),
             Action::UpdateStatus { .. } => ("UpdateStatus", "write", "status"),
             Action::RecordEvent { .. } => ("RecordEvent", "record", "event"),
@@ -242,7 +269,8 @@ impl Action {
             | Action::DeleteRevision { reason, .. } => reason.as_str(),
             Action::AnnotateRevision { reason, .. } => reason.as_str(),
             Action::LabelRevision { reason, .. } | Action::LabelPod { reason, .. } => reason.as_str(),
-            Action::DeletePod { reason, .. } => reason.as_str(),
+            Action::DeletePod { reason, .. } | Action::UpdatePodInPlace { reason, .. } => reason.as_str(),
+            Action::PatchNode { reason, .. } => reason.as_str(),
             Action::CreatePod { reason, .. } => reason.as_str(),
             Action::UpdateStatus { reason, .. } => reason.as_str(),
             Action::RecordEvent { reason, .. } => reason.as_str(),
@@ -267,6 +295,8 @@ impl Action {
             | Action::ReleasePod { pod: object, .. }
             | Action::LabelPod { pod: object, .. }
             | Action::DeletePod { pod: object, .. }
+            | Action::UpdatePodInPlace { pod: object, .. }
+            | Action::PatchNode { node: object, .. }
             | Action::AdoptRevision { revision: object, .. }
             | Action::ReleaseRevision { revision: object, .. }
             | Action::LabelRevision { revision: object, .. }
@@ -292,7 +322,10 @@ impl Action {
 
     /// The target node of the pod that it creates or deletes.
     pub const fn node(&self) -> Option<&NodeName> {
-        if let Action::CreatePod { node, .. } | Action::DeletePod { node, .. } = self {
+        if let Action::CreatePod { node, .. }
+        | Action::DeletePod { node, .. }
+        | Action::UpdatePodInPlace { node, .. } = self
+        {
             Some(node)
         } else {
             None
@@ -307,7 +340,13 @@ impl Action {
     /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
     pub const fn stands_alone(&self) -> bool {
         match self {
-            Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => true,
+            // A refusal about turns and pulls stops nothing else, and no refusal stops them.
+            Action::UpdateStatus { .. }
+            | Action::PatchNode { .. }
+            | Action::CreatePod { reason: CreateReason::PullImages, .. }
+            | Action::DeletePod { reason: DeleteReason::PullDone, .. }
+            | Action::RecordEvent { .. }
+            | Action::Requeue { .. } => true,
             Action::AdoptPod { .. }
             | Action::ReleasePod { .. }
             | Action::AdoptRevision { .. }
@@ -318,6 +357,7 @@ impl Action {
             | Action::AnnotateRevision { .. }
             | Action::LabelPod { .. }
             | Action::DeletePod { .. }
+            | Action::UpdatePodInPlace { .. }
             | Action::CreatePod { .. }
             | Action::DeleteRevision { .. } => false,
         }
@@ -326,7 +366,10 @@ impl Action {
     /// The actions of a plan in batches, see [`Plan::batches`](crate::Plan::batches).
     pub fn batches(actions: &[Action]) -> impl Iterator<Item = &[Action]> {
         actions.chunk_by(|a, b| match (a, b) {
-            (Action::DeletePod { .. }, Action::DeletePod { .. }) => true,
+            (
+                Action::DeletePod { .. } | Action::UpdatePodInPlace { .. },
+                Action::DeletePod { .. } | Action::UpdatePodInPlace { .. },
+            ) => true,
             (Action::CreatePod { batch: a, .. }, Action::CreatePod { batch: b, .. }) => a == b,
             _ => false,
         })
@@ -358,6 +401,13 @@ constructors! {
     }
     label_pod: LabelPod { pod: ObjectRef, labels: Labels, reason: LabelReason }
     create_pod: CreatePod { node: NodeName, batch: u32, reason: CreateReason, pod: PodManifest }
+    update_pod_in_place: UpdatePodInPlace { node: NodeName, pod: ObjectRef, patch: Value, reason: DeleteReason }
+    patch_node: PatchNode {
+        node: ObjectRef,
+        unschedulable: Option<bool>,
+        annotations: BTreeMap<String, Option<String>>,
+        reason: TurnReason
+    }
     delete_revision: DeleteRevision { revision: ObjectRef, reason: RevisionReason }
     update_status: UpdateStatus { daemon_set: ObjectRef, status: DaemonSetStatus, reason: StatusReason }
     requeue: Requeue { at: Timestamp, reason: RequeueReason }
@@ -391,7 +441,17 @@ impl fmt::Display for Action {
         f.write_str(self.kind())?;
         match self {
             Action::CreatePod { node, batch, .. } => write!(f, " on {node}, batch {batch}"),
-            Action::DeletePod { node, pod, .. } => write!(f, " {} on {node}", pod.name),
+            Action::DeletePod { node, pod, .. } | Action::UpdatePodInPlace { node, pod, .. } => {
+                write!(f, " {} on {node}", pod.name)
+            }
+            Action::PatchNode { node, unschedulable, .. } => {
+                write!(f, " {}", node.name)?;
+                match unschedulable {
+                    Some(true) => f.write_str(", cordoned"),
+                    Some(false) => f.write_str(", uncordoned"),
+                    None => Ok(()),
+                }
+            }
             Action::LabelPod { pod: object, labels, .. }
             | Action::LabelRevision { revision: object, labels, .. } => {
                 write!(f, " {} {labels:?}", object.name)
@@ -508,6 +568,8 @@ words! {
         MissingPod,
         /// The node's pod is outdated: its successor comes first (proposal: SurgingRollingUpdate).
         Surge,
+        /// It is no pod of the DaemonSet: it pulls the images of the new version before the old pod goes.
+        PullImages,
     }
 
     /// Why a pod is deleted.
@@ -536,6 +598,18 @@ words! {
         OutdatedNotYetAvailable,
         /// It is outdated and available; within the budget.
         OutdatedAvailable,
+        /// It is a pull pod whose images nobody waits for any more.
+        PullDone,
+    }
+
+    /// Why a node is patched.
+    pub enum TurnReason {
+        /// Its turn begins.
+        TurnBegins,
+        /// Its turn ends.
+        TurnEnds,
+        /// A person has uncordoned it: a later cordon is not the turn's.
+        TurnLosesCordon,
     }
 
     /// Why the status is written.
@@ -585,6 +659,12 @@ words! {
         FailureDue,
         /// The rollout has made no progress for so long that it counts as failed.
         ProgressDeadline,
+        /// The closed gates of a node in turn are overdue.
+        TurnOverdue,
+        /// A pull is waited for no longer.
+        PullTimeout,
+        /// A pod that was changed in its place has settled.
+        InPlaceSettled,
     }
 }
 
@@ -603,7 +683,8 @@ impl DeleteReason {
             | DeleteReason::NotReadyBesideSuccessor
             | DeleteReason::NodeExcluded
             | DeleteReason::TolerationWithdrawn
-            | DeleteReason::NodeGone => false,
+            | DeleteReason::NodeGone
+            | DeleteReason::PullDone => false,
         }
     }
 }

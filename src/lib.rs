@@ -143,7 +143,7 @@ mod rollout;
 
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
-    RequeueReason, RevisionReason, RolloutReason, StatusReason,
+    RequeueReason, RevisionReason, RolloutReason, StatusReason, TurnReason,
 };
 #[doc(inline)]
 pub use daemonset_objects::{
@@ -163,6 +163,11 @@ pub use pod_manifest::PodManifest;
 pub use reconciler::{NotDue, PlanError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::{Plan, Report, outlook};
+
+/// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
+pub mod turns {
+    pub use crate::plan::leftovers::leftovers;
+}
 
 /// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They
 /// are no part of the API, and change in any release. Those of daemonset-objects are among them.
@@ -188,7 +193,9 @@ pub mod internal {
     pub use crate::node::counts::counts;
     pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
     pub use crate::node::fleet::{Fleet, Readiness, available_at};
+    pub use crate::node::pull::pod_name as pull_pod_name;
     pub use crate::node::sync::{NodeSync, node_sync};
+    pub use crate::node::turn::{has_turn, is_of_turns, needs_whole_objects};
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::burst::next_available_on;
     pub use crate::plan::plan_decided;

@@ -98,7 +98,7 @@ pub enum Tie {
 
 impl Tie {
     /// Ties a spec to the node.
-    fn apply(&self, spec: &mut Map<String, Value>, node: &NodeName) {
+    pub(crate) fn apply(&self, spec: &mut Map<String, Value>, node: &NodeName) {
         match self {
             Tie::NodeAffinity { affinity, node_affinity } => {
                 let required = json!({"nodeSelectorTerms": [

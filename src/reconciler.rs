@@ -342,10 +342,11 @@ impl Reconciler {
         self.memory.record(action, outcome, at);
         is_due?;
         match outcome {
-            ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => {
-                Ok(ControlFlow::Continue(()))
-            }
-            ActionOutcome::Rejected | ActionOutcome::Unknown => {
+            ActionOutcome::Created(_)
+            | ActionOutcome::Done
+            | ActionOutcome::Changed(_)
+            | ActionOutcome::AlreadyExists => Ok(ControlFlow::Continue(())),
+            ActionOutcome::Rejected | ActionOutcome::Unknown | ActionOutcome::Conflict => {
                 if let Some(plan) = &mut self.last_plan {
                     plan.end_with(action);
                 }

@@ -2,13 +2,17 @@
 
 use crate::input::memory::Memory;
 use crate::input::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
+use crate::node::turn::needs_whole_objects;
 use crate::plan::manifests::{CustomSnapshot, Manifests};
-use daemonset_objects::InvalidSnapshot;
-use daemonset_objects::internal::null_is_default;
-use daemonset_objects::model::{ControllerRevision, DaemonSet, Node, Pod, TemplateFidelity};
+use daemonset_objects::internal::{null_is_default, whole_node, whole_pod};
+use daemonset_objects::model::{
+    ControllerRevision, DaemonSet, Node, NodeName, Pod, ResourceList, TemplateFidelity,
+};
+use daemonset_objects::{InvalidSnapshot, NodeView};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// The whole input of one decision.
@@ -43,6 +47,9 @@ pub struct Recording {
     /// The version of the list of pods, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods_version: Option<u64>,
+    /// The version of the list of nodes, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes_version: Option<u64>,
     /// The DaemonSet.
     pub daemon_set: DaemonSet,
     /// All nodes.
@@ -63,6 +70,9 @@ pub struct Recording {
     /// The caller's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
+    /// The resources of nodes that no pod requests, where they are known: [`NodeView::free`].
+    #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub free: BTreeMap<NodeName, ResourceList>,
 }
 
 /// A text that is not a recording.
@@ -102,6 +112,7 @@ impl Recording {
             name: String::new(),
             now,
             pods_version: None,
+            nodes_version: None,
             daemon_set,
             nodes: Vec::new(),
             pods: Vec::new(),
@@ -109,6 +120,7 @@ impl Recording {
             policy: Policy::default(),
             ingredients: Value::Null,
             memory: None,
+            free: BTreeMap::new(),
         }
     }
 
@@ -150,10 +162,15 @@ impl Recording {
     }
 
     fn builder(&self) -> SnapshotBuilder<'_> {
-        let Recording { daemon_set, nodes, pods, revisions, .. } = self;
+        let Recording { daemon_set, pods, revisions, free, .. } = self;
+        let nodes = self.nodes.iter().map(|node| {
+            let view = NodeView::from(node);
+            free.get(view.name).map_or(view, |free| view.free(free))
+        });
         let observed = Observed { daemon_set, nodes, pods, revisions };
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.pods_version;
+        at.nodes_version = self.nodes_version;
         let mut builder = Snapshot::new(observed, at).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
@@ -165,6 +182,10 @@ impl Recording {
 impl From<&Snapshot<'_>> for Recording {
     /// Keeps everything that a decision reads: the recording gives the same plan.
     fn from(snapshot: &Snapshot<'_>) -> Self {
+        // Most policies read little of the objects, and most recordings stay small.
+        let is_whole = needs_whole_objects(snapshot);
+        let node = |view| if is_whole { whole_node(view) } else { Node::from(view) };
+        let pod = |view| if is_whole { whole_pod(view) } else { Pod::from(view) };
         Recording {
             name: format!(
                 "{}/{}",
@@ -172,13 +193,19 @@ impl From<&Snapshot<'_>> for Recording {
             ),
             now: snapshot.now,
             pods_version: snapshot.pods_version,
+            nodes_version: snapshot.nodes_version,
             daemon_set: daemon_set(snapshot),
-            nodes: snapshot.nodes.iter().map(Node::from).collect(),
-            pods: snapshot.pods.iter().map(Pod::from).collect(),
+            nodes: snapshot.nodes.iter().map(node).collect(),
+            pods: snapshot.pods.iter().map(pod).collect(),
             revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
             policy: snapshot.spec.policy.clone(),
             ingredients: snapshot.spec.ingredients.clone(),
             memory: snapshot.memory.clone(),
+            free: snapshot
+                .nodes
+                .iter()
+                .filter_map(|node| Some((node.name.into(), node.free?.clone())))
+                .collect(),
         }
     }
 }

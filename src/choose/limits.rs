@@ -87,10 +87,10 @@ pub(crate) fn budget_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: Node
         Placement::Run => of_target(fleet, node_sync, node),
         Placement::ContinueOnly(_) => {
             let is_lost = is_lost(fleet, node_sync, node) && is_only_down(fleet, node);
-            of_other(is_taken(fleet, node_sync, node), is_lost)
+            of_other(is_taken(fleet, node_sync, node), is_lost || fleet.turn(node).is_some())
         }
-        // Something else than being down keeps the pod away: by that alone the node is not lost.
-        Placement::Exclude(_) => of_other(is_taken(fleet, node_sync, node), false),
+        // Something else than being down keeps the pod away: by that alone the node is not lost. A node in turn is, whatever keeps it away.
+        Placement::Exclude(_) => of_other(is_taken(fleet, node_sync, node), fleet.turn(node).is_some()),
     }
 }
 
@@ -109,12 +109,14 @@ fn of_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigur
     // A Ready pod is the proof that the node works: nothing is to be excused.
     let excuse = if not_ready { excuse(fleet, node) } else { NodeFigures::default() };
     let counts = !excuse.has(Figure::Excused);
+    // In turn its daemon is about to go: it has its place in the budget, whatever its pods are.
+    let is_in_turn = fleet.turn(node).is_some();
     // Without surge a target node is among the unavailable ones already, and with surge a pair among the doubled ones.
     let may_be_lost = is_surge && !doubled && counts;
     let taken = may_be_lost && is_taken(fleet, node_sync, node);
     excuse
-        .with(Figure::Unavailable, unavailable && counts)
-        .with(Figure::NotReady, not_ready && counts)
+        .with(Figure::Unavailable, (unavailable || is_in_turn) && counts)
+        .with(Figure::NotReady, (not_ready || is_in_turn) && counts)
         .with(Figure::BeingReplaced, unavailable && !has_outdated && counts)
         // An excused node still has its two pods.
         .with(Figure::Doubled, doubled)

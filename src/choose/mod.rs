@@ -5,6 +5,8 @@
 
 pub(crate) mod limits;
 pub(crate) mod unsorted;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod waits;
 
 use crate::input::UnreadyPolicy;
 use crate::input::strategy::Strategy;
@@ -31,7 +33,7 @@ pub trait Candidates {
 pub struct First<N> {
     /// These candidates. A plan from changes leaves out nodes beyond its cap, which get no action and no verdict.
     pub nodes: Vec<N>,
-    /// How many they are, with the nodes that are left out.
+    /// How many of them need room, with the nodes that are left out: a node in turn has its room already.
     pub count: u32,
     /// How many of them [wait](Figure::Waits) for a limit, with the nodes that are left out.
     pub waiting: u32,

@@ -1,5 +1,6 @@
 //! The candidates of a decision on all objects, sorted as far as a plan needs it.
 
+use crate::choose::waits::{Passage, Waits};
 use crate::choose::{Candidates, First};
 use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
 use crate::node::figures::{Counts, Figure};
@@ -14,6 +15,7 @@ pub(crate) struct Unsorted<'f> {
     fleet: &'f Fleet<'f>,
     history: &'f History<'f>,
     counts: &'f Counts,
+    waits: &'f mut Waits,
     /// In the order of [`Readiness::ALL`].
     groups: [Vec<(NodeIx, FleetIx)>; Readiness::ALL.len()],
 }
@@ -24,16 +26,38 @@ impl<'f> Unsorted<'f> {
         history: &'f History<'f>,
         node_sync: &'f NodeSync,
         counts: &'f Counts,
+        waits: &'f mut Waits,
     ) -> Self {
         let mut groups = <[Vec<_>; Readiness::ALL.len()]>::default();
         // The figure is wider: under OnDelete or a back-off a candidate waits for something else than a limit.
         for node in counts.with(Figure::Candidate) {
             let Some((index, pod)) = eligible(fleet, node_sync, node) else { continue };
+            if waits.passage(fleet, node) == Passage::Waits {
+                continue;
+            }
             if let Some(group) = groups.get_mut(pod.readiness as usize) {
                 group.push((node, index));
             }
         }
-        Unsorted { fleet, history, counts, groups }
+        Unsorted { fleet, history, counts, waits, groups }
+    }
+}
+
+impl Unsorted<'_> {
+    /// Of candidates in order: all that are in turn, and the first `count` that may begin one. The second answer is how many begin.
+    fn in_turns(&mut self, candidates: Vec<NodeIx>, count: usize) -> (Vec<NodeIx>, usize) {
+        let mut begun = 0;
+        let mut goes = |node: &NodeIx| match self.waits.passage(self.fleet, *node) {
+            Passage::InTurn => true,
+            Passage::Waits => false,
+            Passage::WithinBudget => {
+                let begins = begun < count && self.waits.begins(self.counts.has(*node, Figure::Excused));
+                begun += usize::from(begins);
+                begins
+            }
+        };
+        let nodes = candidates.into_iter().filter(|node| goes(node)).collect();
+        (nodes, begun)
     }
 }
 
@@ -46,8 +70,9 @@ impl Candidates for Unsorted<'_> {
 
     fn first(&mut self, group: Readiness, count: u32) -> First<NodeIx> {
         let Unsorted { fleet, history, counts, .. } = *self;
+        let limits_turns = self.waits.limits_turns();
         // Each group is asked for once, so that its list can be taken. Without room nothing is sorted.
-        let group = self.groups.get_mut(group as usize).filter(|_| count > 0);
+        let group = self.groups.get_mut(group as usize).filter(|_| count > 0 || limits_turns);
         let candidates = group.map(std::mem::take).unwrap_or_default();
         // Urgency is found once for each node, not in each comparison: it looks the node's name up in the memory.
         // A fleet has as many urgencies as revisions, and one for each refusal: a number for each takes a quarter of the memory.
@@ -76,14 +101,18 @@ impl Candidates for Unsorted<'_> {
         // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first ones in front in linear
         // time, and only they are sorted. With room for all there is nothing to select.
         let count = count as usize;
-        if count < first.len() {
+        if count < first.len() && !limits_turns {
             first.select_nth_unstable_by(count, order);
             first.truncate(count);
         }
         first.sort_unstable_by(order);
-        let nodes: Vec<NodeIx> = first.into_iter().map(|(_, node)| node).collect();
+        let mut nodes: Vec<NodeIx> = first.into_iter().map(|(_, node)| node).collect();
+        let mut with_room = nodes.len();
+        if limits_turns {
+            (nodes, with_room) = self.in_turns(nodes, count);
+        }
         let waiting = nodes.iter().filter(|node| counts.has(**node, Figure::Waits)).count();
-        First { count: nodes.len() as u32, waiting: waiting as u32, nodes }
+        First { count: with_room as u32, waiting: waiting as u32, nodes }
     }
 
     fn leaving(&mut self, count: u32) -> Vec<NodeIx> {

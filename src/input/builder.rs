@@ -113,17 +113,26 @@ pub struct ObservedAt {
     pub now: Timestamp,
     /// The resource version at which the list of pods was read, or the last one that its watch has shown.
     pub pods_version: Option<u64>,
+    /// The resource version at which the list of nodes was read, or the last one that its watch has shown: with it a patch of a node
+    /// is in flight only until the list has caught up with it.
+    pub nodes_version: Option<u64>,
 }
 
 impl ObservedAt {
     /// At this instant, with lists of unknown versions.
     pub fn new(now: Timestamp) -> Self {
-        ObservedAt { now, pods_version: None }
+        ObservedAt { now, pods_version: None, nodes_version: None }
     }
 
     /// Sets [`pods_version`](field@ObservedAt::pods_version). A text that is no number says nothing.
     pub fn pods_version(mut self, version: &str) -> Self {
         self.pods_version = parsed_version(version);
+        self
+    }
+
+    /// Sets [`nodes_version`](field@ObservedAt::nodes_version). A text that is no number says nothing.
+    pub fn nodes_version(mut self, version: &str) -> Self {
+        self.nodes_version = parsed_version(version);
         self
     }
 }
@@ -241,6 +250,7 @@ impl<'a> SnapshotBuilder<'a> {
             spec: Arc::new(spec),
             now: at.now,
             pods_version: at.pods_version,
+            nodes_version: at.nodes_version,
             nodes,
             pods,
             revisions,

@@ -19,6 +19,8 @@ pub(crate) mod spec;
 pub(crate) mod strategy;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod template;
+pub(crate) mod turn;
+pub(crate) mod turn_check;
 
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
 pub(crate) use policy::{

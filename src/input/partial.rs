@@ -35,6 +35,7 @@ impl<'a> Snapshot<'a> {
             spec,
             now: at.now,
             pods_version: at.pods_version,
+            nodes_version: at.nodes_version,
             index: Index::from_facts(nodes.iter().map(|node| node.name), hashes, pod_facts),
             placements,
             nodes,

@@ -1,5 +1,6 @@
 //! The caller's choices where Kubernetes, its proposals and its users differ.
 
+pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, TurnMode, TurnPolicy};
 pub use crate::rollout::annotations::InvalidRolloutPolicy;
 pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
@@ -72,6 +73,24 @@ pub struct Policy {
     /// `None`. Of the plan only the update's deletes, the marks on revisions and the Requeue remain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<UpdateStrategy>,
+    /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
+    /// that nodes have end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnMode>,
+    /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
+    /// [`drive`](field@Self::drive).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull: Option<PullPolicy>,
+    /// Whether pods are changed in their place where that is possible. No effect under surge.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub in_place: InPlacePolicy,
+    /// Whether a Ready pod stays while its successor would not fit on the node. It needs [`NodeView::free`](crate::NodeView::free).
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub fit: FitPolicy,
+    /// The priority class of created pods whose template has neither `priorityClassName` nor `priority`. It is no part of the template:
+    /// no pod is outdated for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_class_name: Option<String>,
     /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`
     /// and `completed`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset` (`rollout.`, and `turn.` and
     /// `pull.`, which are kept for later) are names of this protocol: they are no one's domain, and stay as they are.
@@ -103,6 +122,11 @@ impl Default for Policy {
             binding: Binding::default(),
             rollout: None,
             drive: None,
+            turn: None,
+            pull: None,
+            in_place: InPlacePolicy::default(),
+            fit: FitPolicy::default(),
+            priority_class_name: None,
             mark_prefix: MARK_PREFIX.to_owned(),
         }
     }
@@ -124,6 +148,11 @@ crate::setters! {
         binding: Binding,
         rollout: impl Into<Option<RolloutPolicy>>,
         drive: impl Into<Option<UpdateStrategy>>,
+        turn: impl Into<Option<TurnMode>>,
+        pull: impl Into<Option<PullPolicy>>,
+        in_place: InPlacePolicy,
+        fit: FitPolicy,
+        priority_class_name: impl Into<Option<String>>,
         mark_prefix: impl Into<String>,
     }
 }
@@ -198,6 +227,9 @@ pub enum PodNames {
     /// This crate: the same snapshot gives the same name, so that a create repeated after a crash is refused as
     /// AlreadyExists instead of making a second pod.
     Deterministic,
+    /// This crate, and the same name for every revision: the API server itself refuses a second pod on a node, whatever a cache, a
+    /// crash or a second controller makes one believe. Refused with surge.
+    OnePerNode,
 }
 
 /// See [`Policy::daemon_tolerations`]. One list for both: the nodes on which a pod may run, and the created pods.

@@ -37,6 +37,8 @@ pub struct Snapshot<'a> {
     pub(crate) now: Timestamp,
     /// The version of the list of pods, if known.
     pub(crate) pods_version: Option<u64>,
+    /// The version of the list of nodes, if known.
+    pub(crate) nodes_version: Option<u64>,
     pub(crate) nodes: Vec<NodeView<'a>>,
     pub(crate) pods: Vec<PodView<'a>>,
     pub(crate) revisions: Vec<RevisionView<'a>>,
@@ -71,6 +73,12 @@ impl<'a> Snapshot<'a> {
         if version.zip(self.pods_version).is_some_and(|(written, read)| written <= read) {
             return None;
         }
+        self.expires(at)
+    }
+
+    /// When an action accepted at `at` is expected no longer. `None` when that time is over, or when `at` is so far ahead that a
+    /// clock must have gone back.
+    pub(crate) fn expires(&self, at: Timestamp) -> Option<Timestamp> {
         let expiry = SignedDuration::from_secs(self.spec.policy.in_flight_expiry_seconds.into());
         let plausible = at.duration_since(self.now) <= expiry;
         at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
@@ -88,6 +96,11 @@ impl<'a> Snapshot<'a> {
     /// The version of the list of pods, if known.
     pub fn pods_version(&self) -> Option<u64> {
         self.pods_version
+    }
+
+    /// The version of the list of nodes, if known.
+    pub fn nodes_version(&self) -> Option<u64> {
+        self.nodes_version
     }
 
     /// All nodes.

@@ -4,16 +4,19 @@ use crate::input::index::{Criteria, RevisionFacts};
 use crate::input::placement::CompiledTemplate;
 use crate::input::policy::Policy;
 use crate::input::strategy::Strategy;
-use crate::input::{check, strategy};
+use crate::input::{check, strategy, turn_check};
 use crate::rollout::check::check_rollout;
 use crate::rollout::marks::MarkKeys;
-use daemonset_objects::internal::{ClaimVerdict, Ownership, Problems, recovered_template, revision};
+use daemonset_objects::internal::{
+    ClaimVerdict, Ownership, Problems, cut_name, first_hex_digits, recovered_template, revision,
+};
 use daemonset_objects::kubernetes::Selector;
 use daemonset_objects::model::DaemonSet;
 use daemonset_objects::{PodView, RevisionView};
 use jiff::SignedDuration;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// A DaemonSet and the caller's choices, compiled.
 #[derive(Debug, Clone)]
@@ -31,6 +34,8 @@ pub struct Spec<'a> {
     /// In the form of a pod's label.
     pub template_generation: Option<String>,
     pub(crate) mark_keys: MarkKeys,
+    /// See [`turn_key`](Self::turn_key).
+    turn_key: OnceLock<String>,
 }
 
 impl<'a> Spec<'a> {
@@ -51,6 +56,7 @@ impl<'a> Spec<'a> {
         let strategy = strategy::in_force(daemon_set, &policy, problems);
         check::policy(&policy, problems);
         check_rollout(daemon_set, &policy, problems);
+        turn_check::check((daemon_set, &template), &policy, (&selector, strategy), problems);
         check::changing_labels(daemon_set, &policy, problems);
         // A generation does not count changes of the ingredients: a pod with it may be outdated.
         let counted = ingredients.is_null();
@@ -65,6 +71,7 @@ impl<'a> Spec<'a> {
             template,
             strategy,
             template_generation,
+            turn_key: OnceLock::new(),
         }
     }
 
@@ -80,6 +87,7 @@ impl<'a> Spec<'a> {
             strategy: self.strategy,
             template_generation: self.template_generation,
             mark_keys: self.mark_keys,
+            turn_key: self.turn_key,
         }
     }
 
@@ -115,6 +123,11 @@ impl<'a> Spec<'a> {
         !view.data.is_null() || self.revision_facts(view).claim == ClaimVerdict::Ignore
     }
 
+    /// The name of the DaemonSet in annotations of nodes. It is made at the first use: few nodes have a turn.
+    pub fn turn_key(&self) -> &str {
+        self.turn_key.get_or_init(|| turn_key(&self.daemon_set))
+    }
+
     /// `spec.minReadySeconds`.
     pub fn min_ready(&self) -> SignedDuration {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
@@ -125,4 +138,10 @@ impl<'a> Spec<'a> {
         let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());
         template.unwrap_or(self.daemon_set.metadata.generation)
     }
+}
+
+/// The name of a DaemonSet in annotations of nodes.
+pub(crate) fn turn_key(daemon_set: &DaemonSet) -> String {
+    let metadata = &daemon_set.metadata;
+    format!("{}.{}", cut_name(&metadata.name, 40), first_hex_digits(metadata.uid.as_str()))
 }

@@ -81,3 +81,30 @@ pub(crate) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message:
         "count": 1,
     })
 }
+
+/// A patch with the uid as a precondition.
+pub(crate) fn with_uid(object: &ObjectRef, patch: &Value) -> Value {
+    let mut patch = patch.clone();
+    let metadata =
+        patch.as_object_mut().map(|members| members.entry("metadata").or_insert_with(|| json!({})));
+    if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
+        metadata.insert("uid".to_owned(), json!(object.uid));
+    }
+    patch
+}
+
+/// The resource version in a patch is a precondition, too: the node may have changed since.
+pub(crate) fn node(
+    node: &ObjectRef,
+    unschedulable: Option<bool>,
+    annotations: &BTreeMap<String, Option<String>>,
+) -> Value {
+    let mut metadata = json!({"uid": node.uid, "annotations": annotations});
+    if let (Value::Object(members), false) = (&mut metadata, node.resource_version.is_empty()) {
+        members.insert("resourceVersion".to_owned(), json!(node.resource_version));
+    }
+    match unschedulable {
+        Some(unschedulable) => json!({"metadata": metadata, "spec": {"unschedulable": unschedulable}}),
+        None => json!({"metadata": metadata}),
+    }
+}

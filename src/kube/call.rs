@@ -3,7 +3,7 @@
 use crate::action::{Action, EventType};
 use crate::kube::bodies;
 use daemonset_objects::kubernetes::go_json;
-use daemonset_objects::model::{ControllerRevision, DaemonSet, ObjectRef, Owner, Pod, Uid};
+use daemonset_objects::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Owner, Pod, Uid};
 use jiff::Timestamp;
 use kube_core::Resource;
 use kube_core::params::{DeleteParams, Patch, PatchParams, PostParams, Preconditions as DeletePreconditions};
@@ -133,6 +133,13 @@ impl ApiCall {
             Action::AnnotateRevision { revision, annotations, .. } => {
                 (Verb::Patch(PatchType::Merge), bodies::annotations(revision, annotations), same(revision))
             }
+            Action::UpdatePodInPlace { pod, patch: changes, .. } => {
+                patch(pod, bodies::with_uid(pod, changes))
+            }
+            Action::PatchNode { node, unschedulable, annotations, .. } => {
+                let body = bodies::node(node, *unschedulable, annotations);
+                (Verb::Patch(PatchType::Merge), body, unchanged(node))
+            }
             Action::CreateRevision { revision, .. } => create(revision.clone()),
             Action::CreatePod { pod, .. } => create(pod.to_value()),
             Action::DeletePod { pod, .. } => delete(same(pod)),
@@ -230,7 +237,9 @@ fn collection(action: &Action, ds: &DaemonSet) -> String {
         | Action::ReleasePod { .. }
         | Action::LabelPod { .. }
         | Action::DeletePod { .. }
+        | Action::UpdatePodInPlace { .. }
         | Action::CreatePod { .. } => Pod::url_path(&(), Some(namespace)),
+        Action::PatchNode { .. } => Node::url_path(&(), None),
         Action::AdoptRevision { .. }
         | Action::ReleaseRevision { .. }
         | Action::CreateRevision { .. }
@@ -249,8 +258,10 @@ fn collection(action: &Action, ds: &DaemonSet) -> String {
 /// Whether it has group, version, namespace and plural, and no other segment.
 fn is_path(collection: &str) -> bool {
     let segments: Vec<&str> = collection.split('/').skip(1).collect();
-    let shape =
-        matches!(segments.as_slice(), ["api", _, "namespaces", _, _] | ["apis", _, _, "namespaces", _, _]);
+    let shape = matches!(
+        segments.as_slice(),
+        ["api", _, "nodes"] | ["api", _, "namespaces", _, _] | ["apis", _, _, "namespaces", _, _]
+    );
     shape && segments.into_iter().all(is_segment)
 }
 

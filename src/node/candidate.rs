@@ -58,11 +58,15 @@ fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
 /// abandoned version would otherwise spend the budget for ever, and the canary of its fix could not begin. A driven update
 /// has no such exception, since the other controller would create the new version.
 fn stays_for_the_rollout(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
+    fleet.goals.of(node).is_held() && !is_exception(fleet, node, pod)
+}
+
+/// Whether an outdated pod of a held node goes all the same.
+pub(crate) fn is_exception(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     match fleet.goals.of(node) {
-        NodeGoal::Current | NodeGoal::Base => false,
-        NodeGoal::HeldOnBase => pod.is_ready() || !Authority::of(fleet.snapshot).syncs_nodes(),
+        NodeGoal::HeldOnBase => !pod.is_ready() && Authority::of(fleet.snapshot).syncs_nodes(),
         // Without a base a new pod would be of the current revision, which must not come here.
-        NodeGoal::HeldOnCurrent => true,
+        NodeGoal::HeldOnCurrent | NodeGoal::Current | NodeGoal::Base => false,
     }
 }
 

@@ -17,7 +17,9 @@ pub(crate) fn unavailable_cause(
         return figures.has(Figure::Taken).then_some(UnavailableCause::Taken);
     }
     if fleet.pods_of(node).any(|(_, pod)| pod.is_available()) {
-        return None;
+        // Where its turn alone lets it count.
+        return (fleet.turn(node).is_some() && figures.has(Figure::Unavailable))
+            .then_some(UnavailableCause::InTurn);
     }
     // A cause in the node explains those in its pods, and comes before them.
     Some(if fleet.lifecycle(node).is_some() {

@@ -30,7 +30,7 @@ fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFi
         }
     };
     // `unavailable_cause` makes this test again, over all pods of the node: most nodes are spared it.
-    let is_available = figures.has(Figure::Available);
+    let is_available = figures.has(Figure::Available) && fleet.turn(node).is_none();
     figures.with_cause(if is_available { None } else { unavailable_cause(fleet, node, figures) })
 }
 

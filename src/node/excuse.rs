@@ -26,6 +26,10 @@ pub(crate) fn excuse(fleet: &Fleet<'_>, node: NodeIx) -> NodeFigures {
 /// An updated pod that is older may have caused it, and so may an earlier delete. A node that has updated pods only, or no pods,
 /// has been reached at some time: at the earliest when the revision was created, or when the memory says.
 fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bool {
+    // In turn it may be drained, or its pod may be gone: the turn is the cause, perhaps.
+    if fleet.turn(node).is_some_and(|turn| turn.at < since) {
+        return false;
+    }
     // It went down because its pod was deleted, perhaps, by this update or by one before it.
     if fleet.taken_at(node).is_some_and(|at| at < since) {
         return false;
@@ -34,7 +38,7 @@ fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bo
     for (_, pod) in fleet.pods_of(node) {
         let reached_at = match pod.stage {
             // An updated pod reached the node when it was created, a deletion when it was asked for. Other pods tell nothing.
-            PodStage::Live if pod.of_goal => fleet.view(pod).created_at,
+            PodStage::Live if pod.of_goal => fleet.birth(pod),
             PodStage::Terminating => fleet.deletion_asked_at(pod),
             PodStage::Live | PodStage::Failed | PodStage::Succeeded | PodStage::Gone => None,
         };

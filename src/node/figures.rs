@@ -102,6 +102,15 @@ impl Counts {
         Counts { nodes: nodes.into(), sums }
     }
 
+    /// Counts a node in one more figure.
+    pub(crate) fn add(&mut self, node: NodeIx, figure: Figure) {
+        let before = *self.nodes.at(node);
+        if !before.has(figure) {
+            self.nodes.set(node, before.with(figure, true));
+            self.sums.change(NodeFigures::default().with(figure, true), |sum| *sum += 1);
+        }
+    }
+
     /// Whether a node of the snapshot counts in a figure.
     pub fn has(&self, node: NodeIx, figure: Figure) -> bool {
         self.nodes.at(node).has(figure)

@@ -2,9 +2,16 @@
 
 pub(crate) mod candidate;
 pub(crate) mod cause;
+pub(crate) mod change;
 pub(crate) mod counts;
 pub(crate) mod excuse;
 pub(crate) mod figures;
+pub(crate) mod fit;
 pub(crate) mod fleet;
+pub(crate) mod in_place;
+pub(crate) mod names;
+pub(crate) mod pull;
 pub(crate) mod sync;
+pub(crate) mod turn;
+pub(crate) mod turn_end;
 pub(crate) mod unavailable;

@@ -7,7 +7,7 @@ use crate::input::placement::{Placement, toleration_withdrawn};
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
 use crate::plan::authority::Authority;
-use crate::position::{FleetIx, IndexVec, NodeIx};
+use crate::position::{FleetIx, IndexVec, NodeIx, PodIx};
 use jiff::Timestamp;
 
 /// The creates and deletes of node sync.
@@ -22,6 +22,8 @@ pub struct NodeSync {
     given_up: Vec<GivenUp>,
     /// Nodes whose failed pods wait for their back-off, in the order of the snapshot.
     pub backed_off: Vec<BackedOff>,
+    /// Nodes that get no pod since another one has its name, with that pod, in the order of the snapshot.
+    pub names_taken: Vec<(NodeIx, PodIx)>,
 }
 
 /// A pod to delete; small, since a broken fleet has one for every node.
@@ -29,13 +31,33 @@ pub struct NodeSync {
 pub struct Deletion {
     pub pod: FleetIx,
     pub reason: DeleteReason,
+    pub means: Means,
     /// For an updated failed pod, how often its node has failed by now; else 0.
     failures: u32,
 }
 
+/// The way in which a pod is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    Delete,
+    /// It is changed in its place.
+    InPlace,
+    /// It is not taken yet: the turn of its node begins.
+    Turn,
+}
+
 impl Deletion {
     pub fn new(pod: FleetIx, reason: DeleteReason) -> Self {
-        Deletion { pod, reason, failures: 0 }
+        Deletion { pod, reason, means: Means::Delete, failures: 0 }
+    }
+
+    pub fn by(self, means: Means) -> Self {
+        Deletion { means, ..self }
+    }
+
+    /// Whether the pod goes in this plan.
+    pub fn deletes(&self) -> bool {
+        self.means == Means::Delete
     }
 
     /// It counts as a failure of its node.
@@ -75,6 +97,7 @@ pub fn node_sync(fleet: &Fleet<'_>) -> NodeSync {
         deleted: IndexVec::repeat(false, fleet.pods.len()),
         given_up: Vec::new(),
         backed_off: Vec::new(),
+        names_taken: Vec::new(),
     };
     if !Authority::of(fleet.snapshot).syncs_nodes() {
         // The other controller creates and tidies up: until it has, all pods are there.
@@ -286,7 +309,11 @@ impl NodeSync {
             if fleet.is_surge() { pods.all(|(_, pod)| !pod.is_live()) } else { pods.next().is_none() };
         let may_get_a_pod = self.back_off(node).is_none() && fleet.lifecycle(node).is_none();
         if is_free && may_get_a_pod && fleet.in_flight(node).is_none() {
-            self.creates.push(node);
+            match fleet.with_name_of(node) {
+                // The API server would refuse it: a pod that goes holds its name until it is gone.
+                Some(pod) => self.names_taken.push((node, pod)),
+                None => self.creates.push(node),
+            }
         }
     }
 

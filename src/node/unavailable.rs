@@ -61,6 +61,8 @@ pub enum UnavailableCause {
     Terminating,
     /// No pod: it is missing, to be created, or created and not seen yet.
     NoPod,
+    /// It is in turn: its available pod is about to go.
+    InTurn,
 }
 
 impl UnavailableCause {
@@ -77,6 +79,7 @@ impl UnavailableCause {
             UnavailableCause::Starting => "starting",
             UnavailableCause::Terminating => "terminating",
             UnavailableCause::NoPod => "without a pod",
+            UnavailableCause::InTurn => "in turn",
         }
     }
 }
@@ -126,6 +129,9 @@ pub struct UnavailableNodes {
     /// [`UnavailableCause::NoPod`].
     #[serde(skip_serializing_if = "is_default")]
     pub no_pod: u32,
+    /// [`UnavailableCause::InTurn`].
+    #[serde(skip_serializing_if = "is_default")]
+    pub in_turn: u32,
 }
 
 impl UnavailableNodes {
@@ -142,6 +148,7 @@ impl UnavailableNodes {
             (UnavailableCause::Starting, self.starting),
             (UnavailableCause::Terminating, self.terminating),
             (UnavailableCause::NoPod, self.no_pod),
+            (UnavailableCause::InTurn, self.in_turn),
         ];
         counts.into_iter().filter(|(_, nodes)| *nodes > 0)
     }
@@ -158,6 +165,7 @@ impl UnavailableNodes {
             UnavailableCause::Starting => &mut self.starting,
             UnavailableCause::Terminating => &mut self.terminating,
             UnavailableCause::NoPod => &mut self.no_pod,
+            UnavailableCause::InTurn => &mut self.in_turn,
         }
     }
 }

@@ -1,19 +1,22 @@
 //! The actions of a decision, in the order of their execution.
 
 use crate::action::{
-    Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason, StatusReason,
+    Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, LabelReason, RevisionReason,
+    StatusReason,
 };
 use crate::input::Snapshot;
+use crate::node::sync::Means;
 use crate::plan::authority::Authority;
 use crate::plan::burst::Creation;
 use crate::plan::pod_template::{PodTemplate, Source};
 use crate::plan::steps::{Decision, Steps};
+use crate::plan::{in_place, pulls, turns};
 use crate::pod_manifest::PodManifest;
 use crate::pods::history;
 use crate::pods::history::{History, Revision};
 use crate::position::{PodIx, RevisionIx};
 use daemonset_objects::NodeView;
-use daemonset_objects::model::{DaemonSetStatus, Labels, ObjectRef};
+use daemonset_objects::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -67,7 +70,8 @@ fn all_actions<B: Bodies>(
     bodies: &B,
 ) -> Result<Vec<Action>, B::Error> {
     Ok(match decision {
-        Decision::BeingDeleted => Vec::new(),
+        // A turn is no object of the DaemonSet: no garbage collector ends it.
+        Decision::BeingDeleted => turns::ends_of_all(snapshot),
         Decision::SelectingAll => vec![selecting_all(snapshot)],
         // No other action is safe: without the revision an updated pod looks like an outdated one.
         Decision::NameCollision(status) => {
@@ -86,6 +90,8 @@ fn all_actions<B: Bodies>(
             if steps.status != snapshot.spec.daemon_set.status {
                 actions.push(update_status(snapshot, steps.status.clone(), StatusReason::Changed));
             }
+            pulls(snapshot, steps, &mut actions);
+            turns::patches(snapshot, steps, &mut actions);
             // After all changes: a failed action ends the plan, and a lost event does no harm.
             events(snapshot, steps, &mut actions);
             actions.extend(steps.burst.requeue.map(|(at, reason)| Action::Requeue { at, reason }));
@@ -197,10 +203,24 @@ fn pod_deletes(steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let generation = fleet.snapshot.spec.failure_generation();
     for deletion in &steps.burst.deletes {
         let pod = fleet.pod(deletion.pod);
-        let node = fleet.target_name(pod).into();
+        let node: NodeName = fleet.target_name(pod).into();
         let (reason, failure) = (deletion.reason, deletion.failure(generation));
-        let pod = fleet.view(pod).object_ref();
-        actions.push(Action::DeletePod { node, pod, reason, failure });
+        let object = fleet.view(pod).object_ref();
+        match deletion.means {
+            Means::Delete => actions.push(Action::DeletePod { node, pod: object, reason, failure }),
+            Means::InPlace => {
+                let position = fleet.node_of(deletion.pod);
+                let patch = position.and_then(|node| in_place::patch(fleet, &steps.history, node, pod));
+                actions.extend(patch.map(|patch| Action::UpdatePodInPlace {
+                    node,
+                    pod: object,
+                    patch,
+                    reason,
+                }));
+            }
+            // Its node is patched.
+            Means::Turn => {}
+        }
     }
 }
 
@@ -234,6 +254,31 @@ fn pod_creates<B: Bodies>(
         });
     }
     Ok(())
+}
+
+/// Pull pods, behind all that the plan does for pods of the DaemonSet.
+fn pulls(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
+    let pulls = &steps.burst.pulls;
+    for pod in &pulls.deletes {
+        let (node, pod) = (pod.view.target.unwrap_or_default().into(), pod.view.object_ref());
+        actions.push(Action::DeletePod { node, pod, reason: DeleteReason::PullDone, failure: None });
+    }
+    if pulls.creates.is_empty() {
+        return;
+    }
+    let current = PodTemplate::new(snapshot, steps.rest, Source::current(snapshot, &steps.history));
+    let goals = &steps.fleet.goals;
+    let base = goals.base().map(|base| PodTemplate::new(snapshot, steps.rest, Source::base(base)));
+    for (position, node) in pulls.creates.iter().enumerate() {
+        let template = base.as_ref().filter(|_| goals.of(*node).is_base()).unwrap_or(&current);
+        let name = snapshot.node(*node).name;
+        actions.push(Action::CreatePod {
+            node: name.into(),
+            batch: Creation::batch(position),
+            reason: CreateReason::PullImages,
+            pod: pulls::manifest(snapshot, template, name),
+        });
+    }
 }
 
 fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
@@ -271,6 +316,7 @@ fn events(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>)
             | DeleteReason::NodeExcluded
             | DeleteReason::TolerationWithdrawn
             | DeleteReason::NodeGone
+            | DeleteReason::PullDone
             | DeleteReason::OutdatedPending
             | DeleteReason::OutdatedNotReady
             | DeleteReason::OutdatedNotYetAvailable

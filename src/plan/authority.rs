@@ -1,6 +1,6 @@
 //! How much of a DaemonSet's work this controller does.
 
-use crate::action::Action;
+use crate::action::{Action, CreateReason, DeleteReason};
 use crate::input::Snapshot;
 
 /// How much of a DaemonSet's work this controller does: each question about it is a method.
@@ -31,14 +31,25 @@ impl Authority {
         matches!(self, Authority::Whole)
     }
 
-    /// Whether an action of a plan is its own: of the update these are the deletes, the marks and the wake-up.
+    /// Whether an action of a plan is its own: of the update these are the deletes, the marks, the turns, the pulls and the wake-up.
     pub(crate) const fn executes(self, action: &Action) -> bool {
         // Each action by name, so that a new one does not compile until it is given to one of the controllers.
         match (self, action) {
             (Authority::Whole, _)
-            | (Authority::Update, Action::AnnotateRevision { .. } | Action::Requeue { .. }) => true,
+            | (
+                Authority::Update,
+                Action::AnnotateRevision { .. }
+                | Action::UpdatePodInPlace { .. }
+                | Action::PatchNode { .. }
+                | Action::Requeue { .. },
+            ) => true,
             // Node sync decides nothing under drive: by this line no slip of it could delete the other controller's pods.
-            (Authority::Update, Action::DeletePod { reason, .. }) => reason.is_update(),
+            (Authority::Update, Action::DeletePod { reason, .. }) => {
+                reason.is_update() || matches!(reason, DeleteReason::PullDone)
+            }
+            (Authority::Update, Action::CreatePod { reason, .. }) => {
+                matches!(reason, CreateReason::PullImages)
+            }
             (
                 Authority::Update,
                 Action::AdoptPod { .. }
@@ -49,7 +60,6 @@ impl Authority {
                 | Action::LabelRevision { .. }
                 | Action::RenumberRevision { .. }
                 | Action::LabelPod { .. }
-                | Action::CreatePod { .. }
                 | Action::DeleteRevision { .. }
                 | Action::UpdateStatus { .. }
                 | Action::RecordEvent { .. },

@@ -1,11 +1,13 @@
 //! The pod deletes and creates of one plan: their order, the cap, and when to look again.
 
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
+use crate::choose::waits::Waits;
 use crate::input::placement::Placement;
 use crate::node::candidate::deletes_come_last;
 use crate::node::fleet::{Fleet, FleetPod};
-use crate::node::sync::{Deletion, NodeSync};
-use crate::plan::rest_of_cluster::RestOfCluster;
+use crate::node::sync::{Deletion, Means, NodeSync};
+use crate::plan::parts::Parts;
+use crate::plan::pulls::Pulls;
 use crate::plan::update::Update;
 use crate::position::{FleetIx, NodeIx};
 use jiff::Timestamp;
@@ -13,9 +15,10 @@ use jiff::Timestamp;
 /// The pod deletes and creates of this plan, in order and within the cap.
 #[derive(Debug)]
 #[doc(alias = "BurstReplicas")]
-pub struct Burst {
+pub struct Burst<'s> {
     pub deletes: Vec<Deletion>,
     pub creates: Vec<Creation>,
+    pub pulls: Pulls<'s>,
     /// The earliest instant at which time alone changes the answer.
     pub requeue: Option<(Timestamp, RequeueReason)>,
 }
@@ -36,10 +39,11 @@ impl Creation {
     }
 }
 
-impl Burst {
+impl<'s> Burst<'s> {
     /// Orders and caps, node sync's deletes before the update's. Creates and deletes beyond the cap wait for the next
     /// plan, which is requested at once `[one-burst]`.
-    pub fn new(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update, rest: &RestOfCluster<'_>) -> Self {
+    pub(crate) fn new(parts: &Parts<'_, 's>, update: &Update) -> Self {
+        let Parts { fleet, node_sync, waits, rest, .. } = *parts;
         let limit = fleet.snapshot.spec.policy.burst as usize;
         let mut creates = ordered_creates(fleet, node_sync, update);
         // Deletes and creates each have the whole cap, as upstream's two loops have.
@@ -48,17 +52,24 @@ impl Burst {
         let mut deletes = node_sync_deletes(fleet, node_sync, update);
         deletes.truncate(cut(fleet, &deletes, limit));
         // Only where all of node sync's fit: after a cut there may be room, and it is not the update's.
-        if deletes.len() == update.node_sync_deletes(node_sync).count() {
-            deletes.extend(update.deletes.iter().take(limit - deletes.len()));
-        }
+        let has_room = deletes.len() == update.node_sync_deletes(node_sync).count();
+        // A candidate beyond the cap is not taken in this plan.
+        let room = if has_room { limit - deletes.len() } else { 0 };
+        deletes.extend(update.deletes.iter().take(room));
         creates.truncate(limit);
+        let taken = || {
+            let taken = update.deletes.iter().take(room).filter(|deletion| deletion.means != Means::Turn);
+            taken.filter_map(|deletion| fleet.node_of(deletion.pod)).collect()
+        };
+        let pulls = Pulls::new(parts, taken, (limit - creates.len(), limit.saturating_sub(deletes.len())));
         // No instant comes before now: nothing else is asked for.
-        let requeue = if capped {
+        let requeue = if capped || pulls.is_capped {
             Some((fleet.snapshot.now, RequeueReason::Burst))
         } else {
-            next_change(fleet, node_sync, update).into_iter().chain(rest.next_change).min()
+            let here = next_change(fleet, node_sync, update).into_iter().chain(next_of_turns(fleet, waits));
+            here.chain(rest.next_change).min()
         };
-        Burst { deletes, creates, requeue }
+        Burst { deletes, creates, pulls, requeue }
     }
 }
 
@@ -123,13 +134,26 @@ fn next_change(
     [here, of_rollout].into_iter().flatten().min()
 }
 
+/// The earliest instant at which time alone changes the answer about turns, pulls and changes in place.
+fn next_of_turns(fleet: &Fleet<'_>, waits: &Waits) -> Option<(Timestamp, RequeueReason)> {
+    let settled = fleet.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
+    let patched = fleet.turns.iter().filter_map(|turn| turn.in_flight_until).min();
+    RequeueReason::first([
+        (waits.next_overdue, RequeueReason::TurnOverdue),
+        (waits.next_pull_end, RequeueReason::PullTimeout),
+        (settled, RequeueReason::InPlaceSettled),
+        (patched, RequeueReason::InFlightExpiry),
+    ])
+}
+
 /// When the next Ready pod that stays becomes available.
 fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> Option<Timestamp> {
     if fleet.snapshot.spec.min_ready().is_zero() {
         return None;
     }
     // The update deletes some of the pods that survive node sync, and spares some that do not.
-    let mut going: Vec<FleetIx> = update.deletes.iter().map(|deletion| deletion.pod).collect();
+    let going = update.deletes.iter().filter(|deletion| deletion.means != Means::Turn);
+    let mut going: Vec<FleetIx> = going.map(|deletion| deletion.pod).collect();
     going.sort_unstable();
     let waiting = fleet.nodes.positions().flat_map(|node| waiting_for_availability(fleet, node_sync, node));
     let staying = waiting.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);

@@ -24,12 +24,14 @@ impl Memory {
         if !self.is_in_flight(action) {
             return;
         }
+        self.settle_turns(action, stored);
         // The answer of a create has its uid: such an entry is certain, whatever the list shows.
         if let Action::CreatePod { node, .. } = action {
             let shown = self.shown(stored);
             self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
         }
         if let Action::DeletePod { pod, .. } = action {
+            // A pull pod has no entry there.
             let is_there = |view: &PodView<'_>| view.uid == pod.uid.as_str() && view.deleted_at.is_none();
             if stored.pods.iter().any(is_there) {
                 self.deletes.remove(&pod.uid);
@@ -64,6 +66,7 @@ impl Memory {
         self.deletes.retain(|uid, delete| {
             not_terminating.contains(uid.as_str()) && active(delete.at, delete.version)
         });
+        self.observe_turns(snapshot);
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
         self.rejections.retain(|_, last| !is_long_ago(last.at, snapshot.now));

@@ -1,11 +1,12 @@
 //! The manifests of a plan's pods: the template with labels, owner, name and tolerations.
 
 use crate::input::{Binding, PodNames, Snapshot};
+use crate::node::names::{LONGEST_PREFIX, one_per_node};
 use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
 use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::pods::history::History;
 use crate::rollout::base::Base;
-use daemonset_objects::internal::{name_hash, revision};
+use daemonset_objects::internal::{cut_name, name_hash, revision};
 use daemonset_objects::kubernetes::canonical_json;
 use daemonset_objects::kubernetes::names::is_dns_label;
 use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
@@ -16,9 +17,9 @@ use std::sync::Arc;
 
 /// The revision that pods are made from.
 pub struct Source<'s> {
-    raw_template: &'s Value,
+    pub(crate) raw_template: &'s Value,
     host_network: bool,
-    hash: &'s str,
+    pub(crate) hash: &'s str,
     is_base: bool,
     /// In the form of a pod's label.
     pub generation: Option<&'s str>,
@@ -60,7 +61,22 @@ pub(crate) struct PodTemplate<'s> {
     pub source: Source<'s>,
     shared: Arc<Shared>,
     /// `None` where the API server generates the names.
-    names: Option<DeterministicNames<'s>>,
+    names: Option<Names<'s>>,
+}
+
+/// The names that this crate gives.
+enum Names<'s> {
+    Deterministic(DeterministicNames<'s>),
+    OnePerNode(&'s Snapshot<'s>),
+}
+
+impl Names<'_> {
+    fn name(&self, node: &str, hash: &str) -> Option<String> {
+        match self {
+            Names::Deterministic(names) => names.name(node, hash),
+            Names::OnePerNode(snapshot) => Some(one_per_node(snapshot, node)),
+        }
+    }
 }
 
 impl<'s> PodTemplate<'s> {
@@ -72,7 +88,8 @@ impl<'s> PodTemplate<'s> {
         let kept = kept.filter(|shared| !source.is_base && shared.revision_hash == source.hash);
         let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
-            PodNames::Deterministic => Some(DeterministicNames::new(snapshot, rest)),
+            PodNames::Deterministic => Some(Names::Deterministic(DeterministicNames::new(snapshot, rest))),
+            PodNames::OnePerNode => Some(Names::OnePerNode(snapshot)),
         };
         let shared = kept.unwrap_or_else(|| Arc::new(shared(snapshot, &source)));
         PodTemplate { source, shared, names }
@@ -81,6 +98,18 @@ impl<'s> PodTemplate<'s> {
     pub(crate) fn manifest(&self, node: &str) -> PodManifest {
         let name = self.names.as_ref().and_then(|names| names.name(node, &self.shared.revision_hash));
         PodManifest { shared: Arc::clone(&self.shared), node: node.into(), name, body: None }
+    }
+}
+
+impl PodTemplate<'_> {
+    /// Ties a pod spec to a node and makes it as tolerant as a pod of this template, without any other part of it.
+    pub(crate) fn place_only(&self, spec: &mut Map<String, Value>, node: &str) {
+        let tie = match self.shared.tie {
+            Tie::NodeAffinity { .. } => Tie::NodeAffinity { affinity: Map::new(), node_affinity: Map::new() },
+            Tie::NodeName => Tie::NodeName,
+        };
+        tie.apply(spec, &node.into());
+        spec.extend(self.shared.spec.get("tolerations").map(|list| ("tolerations".to_owned(), list.clone())));
     }
 }
 
@@ -103,8 +132,17 @@ fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
     let tolerations =
         with_tolerations(spec.remove("tolerations"), daemon_tolerations.list(source.host_network));
     spec.insert("tolerations".to_owned(), Value::Array(tolerations));
+    // No part of the template: no pod is outdated for it.
+    if let Some(class) = snapshot.spec.policy.priority_class_name.as_ref().filter(|_| !has_priority(&spec)) {
+        spec.insert("priorityClassName".to_owned(), Value::from(class.as_str()));
+    }
     let revision_hash = source.hash.to_owned();
     Shared { metadata, spec, tie, revision_hash, is_base: source.is_base }
+}
+
+fn has_priority(spec: &Map<String, Value>) -> bool {
+    let is_given = |field| spec.get(field).is_some_and(|value| !value.is_null() && *value != "");
+    is_given("priorityClassName") || is_given("priority")
 }
 
 /// Metadata that the API server gives to each object, and `name`, which one pod alone could have. A template has such fields when it
@@ -167,14 +205,10 @@ struct DeterministicNames<'s> {
 
 impl<'s> DeterministicNames<'s> {
     fn new(snapshot: &'s Snapshot<'_>, rest: &'s RestOfCluster<'_>) -> Self {
-        /// As the API server cuts a `generateName`: 63 less the hash and its dash.
-        const LONGEST_PREFIX: usize = 52;
         let ds = &snapshot.spec.daemon_set.metadata;
-        let prefix: String = ds.name.chars().take(LONGEST_PREFIX).collect();
         let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
         DeterministicNames {
-            // A part of a name after a dot must not begin with the dash before the hash.
-            prefix: prefix.trim_end_matches(['.', '-']).to_owned(),
+            prefix: cut_name(&ds.name, LONGEST_PREFIX).to_owned(),
             uid: ds.uid.as_str(),
             used: same_namespace.map(|pod| pod.name).collect(),
             others: rest.pod_names.map(|names| names as &dyn PodLookup),

@@ -2,15 +2,18 @@
 
 use crate::choose::limits::Budget;
 use crate::choose::unsorted::Unsorted;
+use crate::choose::waits::Waits;
 use crate::choose::{Choice, choose};
 use crate::input::Snapshot;
 use crate::input::spec::Spec;
 use crate::node::counts::counts as counted;
-use crate::node::figures::Counts;
+use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::Fleet;
 use crate::node::sync::{NodeSync, node_sync};
+use crate::node::turn_end::end_turns;
 use crate::plan::burst::Burst;
 use crate::plan::conditions::conditions;
+use crate::plan::parts::Parts;
 use crate::plan::progress::Progress;
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::status::status;
@@ -46,8 +49,10 @@ pub struct Steps<'s> {
     pub node_sync: NodeSync,
     pub counts: Counts,
     pub budget: Budget,
+    /// The candidates that wait for something else than the budget.
+    pub waits: Waits,
     pub update: Update,
-    pub burst: Burst,
+    pub burst: Burst<'s>,
     pub status: DaemonSetStatus,
     /// See [`by_name`](Self::by_name).
     by_name: OnceCell<Vec<NodeIx>>,
@@ -76,11 +81,14 @@ pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&fleet);
-    let counts = counted(&fleet, &node_sync);
+    let mut counts = counted(&fleet, &node_sync);
     let Spec { strategy, policy, .. } = &*snapshot.spec;
-    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts);
-    let choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
-    carry_out(Head { claim, history, fleet }, rest, node_sync, (counts, choice))
+    let mut waits = Waits::new(&fleet, &history, &node_sync, &mut counts);
+    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts, &mut waits);
+    let mut choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
+    // These wait for something else.
+    choice.waiting += waits.count_with(&counts, Figure::Waits);
+    carry_out(Head { claim, history, fleet }, rest, node_sync, (counts, waits, choice))
 }
 
 /// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
@@ -100,7 +108,7 @@ pub fn decide_chosen<'s>(
         counts.nodes.iter().eq(counted(&head.fleet, &node_sync).nodes.iter()),
         "the counts are those of these nodes"
     );
-    carry_out(head, rest, node_sync, (counts, choice))
+    carry_out(head, rest, node_sync, (counts, Waits::default(), choice))
 }
 
 /// The first steps: they look at each node by itself, except for the goals of a rollout.
@@ -125,7 +133,9 @@ impl<'s> Head<'s> {
         let fleet = Fleet::build(snapshot, &claim, &history, &rest.hashes);
         // The goals depend on where the current revision runs, so that the fleet is built for that one first.
         let goals = Goals::new(&fleet, &history, rest.rollout.as_ref());
-        Ok(Head { fleet: fleet.towards(goals), claim, history })
+        let mut fleet = fleet.towards(goals);
+        end_turns(&mut fleet);
+        Ok(Head { fleet, claim, history })
     }
 }
 
@@ -134,7 +144,7 @@ fn carry_out<'s>(
     head: Head<'s>,
     rest: &'s RestOfCluster<'s>,
     mut node_sync: NodeSync,
-    (counts, choice): (Counts, Choice<NodeIx>),
+    (counts, waits, choice): (Counts, Waits, Choice<NodeIx>),
 ) -> Decision<'s> {
     let Head { claim, history, fleet } = head;
     let snapshot = fleet.snapshot;
@@ -143,9 +153,18 @@ fn carry_out<'s>(
         node_sync.delete_leaving(&fleet, *node);
     }
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
-    let update = Update::new(&fleet, &node_sync, choice, rest);
+    let update = Update::new((&fleet, &history), &node_sync, choice, rest);
     // The cap is over the deletes above as well.
-    let burst = Burst::new(&fleet, &node_sync, &update, rest);
+    let (fleet_of, history_of) = (&fleet, &history);
+    let parts = Parts {
+        fleet: fleet_of,
+        history: history_of,
+        node_sync: &node_sync,
+        counts: &counts,
+        waits: &waits,
+        rest,
+    };
+    let burst = Burst::new(&parts, &update);
     // Others may write conditions where this controller does not.
     let conditions = if snapshot.spec.policy.conditions {
         let progress = Progress::new(&fleet, &history, &counts.sums, &budget, &update.choice);
@@ -155,8 +174,20 @@ fn carry_out<'s>(
     };
     let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
     let by_name = OnceCell::new();
-    let steps =
-        Steps { rest, claim, history, fleet, node_sync, counts, budget, update, burst, status, by_name };
+    let steps = Steps {
+        rest,
+        claim,
+        history,
+        fleet,
+        node_sync,
+        counts,
+        budget,
+        waits,
+        update,
+        burst,
+        status,
+        by_name,
+    };
     Decision::Synced(Box::new(steps))
 }
 

@@ -4,17 +4,19 @@
 //! there again, and no other figure counts it. Without this memory an update would take one node after the other.
 
 use crate::input::Snapshot;
-use crate::input::memory::Memory;
+use crate::input::memory::{Memory, Taken};
 use crate::input::placement::Placement;
 use crate::node::fleet::{Fleet, FleetPod};
+use crate::node::in_place::InPlace;
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::fleet_towards_goal;
 use crate::pods::claim::claim_revisions;
 use crate::pods::classify::Classifier;
 use crate::pods::history::History;
 use crate::position::NodeIx;
+use daemonset_objects::PodView;
 use jiff::SignedDuration;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Memory {
     /// Forgets a taken node once a Ready pod of its goal is there, or the node is gone. A Ready target node without such a pod
@@ -48,18 +50,21 @@ impl Memory {
 
     /// The nodes of which a live pod of their goal is Ready. A deleted pod that a stale list still shows is no sign of life.
     fn nodes_with_a_ready_pod_of_their_goal(&self, fleet: &Fleet<'_>) -> BTreeSet<NodeIx> {
-        let taken = self.taken_uids();
-        let is_back = |pod: &FleetPod| {
-            let uid = fleet.view(pod).uid;
-            pod.of_goal && pod.is_ready() && !taken.contains(uid) && !self.deletes.contains_key(uid)
-        };
+        let taken = self.taken_pods();
+        let is_back =
+            |pod: &FleetPod| pod.of_goal && pod.is_ready() && !self.is_going(&taken, fleet.view(pod));
         let nodes = self.taken.keys().filter_map(|node| fleet.snapshot.index.node(node.as_str()));
         nodes.filter(|node| fleet.pods_of(*node).any(|(_, pod)| is_back(pod))).collect()
     }
 
-    /// The pods whose deletion took a node.
-    fn taken_uids(&self) -> BTreeSet<&str> {
-        self.taken.values().map(|taken| taken.uid.as_str()).collect()
+    /// The pods whose deletion, or change in their place, took a node.
+    fn taken_pods(&self) -> BTreeMap<&str, &Taken> {
+        self.taken.values().map(|taken| (taken.uid.as_str(), taken)).collect()
+    }
+
+    /// Whether the pod is one that a stale list still shows as it was.
+    fn is_going(&self, taken: &BTreeMap<&str, &Taken>, pod: &PodView<'_>) -> bool {
+        taken.get(pod.uid).is_some_and(|taken| taken.hides(pod)) || self.deletes.contains_key(pod.uid)
     }
 
     /// The nodes on which a live pod of the current revision is Ready; none while the revision's name is taken.
@@ -68,14 +73,19 @@ impl Memory {
     fn nodes_with_a_ready_updated_pod(&self, snapshot: &Snapshot<'_>) -> BTreeSet<NodeIx> {
         let Ok(history) = History::new(snapshot, &claim_revisions(snapshot)) else { return BTreeSet::new() };
         let classifier = Classifier::new(snapshot, &history);
-        let taken = self.taken_uids();
+        let taken = self.taken_pods();
         let mut nodes = BTreeSet::new();
         for (_, pod, facts) in snapshot.pods_with_facts() {
             // The cheap tests first: this goes over all pods of the namespace.
             let is_ready = pod.ready == Some(true) && pod.deleted_at.is_none() && !pod.finished();
-            let is_deleted = || taken.contains(pod.uid) || self.deletes.contains_key(pod.uid);
+            let settles = || InPlace::of(pod, snapshot.now).is_some_and(|in_place| in_place.settles);
             let is_updated = || classifier.class(facts).evidence.is_updated();
-            if is_ready && !is_deleted() && facts.verdict(pod).is_ours() && is_updated() {
+            if is_ready
+                && !self.is_going(&taken, pod)
+                && !settles()
+                && facts.verdict(pod).is_ours()
+                && is_updated()
+            {
                 nodes.extend(facts.node);
             }
         }

@@ -4,8 +4,10 @@ use crate::choose::Choice;
 use crate::choose::limits::place_free_at;
 use crate::node::candidate::eligible;
 use crate::node::fleet::{Fleet, Readiness};
-use crate::node::sync::{Deletion, NodeSync};
+use crate::node::sync::{Deletion, Means, NodeSync};
+use crate::node::{change, turn};
 use crate::plan::rest_of_cluster::RestOfCluster;
+use crate::pods::history::History;
 use crate::position::{FleetIx, NodeIx};
 use jiff::Timestamp;
 
@@ -15,7 +17,8 @@ use jiff::Timestamp;
 pub struct Update {
     /// The choice that it carries out.
     pub choice: Choice<NodeIx>,
-    /// The most urgent first; under surge by node name.
+    /// The most urgent first; under surge by node name. Pods that are changed in their place are among them, and nodes whose turn
+    /// begins.
     pub deletes: Vec<Deletion>,
     /// Updated pods that node sync deletes as excess and that must survive, because the update deletes the outdated pod
     /// beside them; sorted. Without this, switching from surge to rolling update would delete both pods of a node.
@@ -27,23 +30,32 @@ pub struct Update {
 impl Update {
     /// Carries out a choice on the pods that node sync leaves.
     pub fn new(
-        fleet: &Fleet<'_>,
+        (fleet, history): (&Fleet<'_>, &History<'_>),
         node_sync: &NodeSync,
         choice: Choice<NodeIx>,
         rest: &RestOfCluster<'_>,
     ) -> Self {
+        let begins_turns = turn::rules(fleet.snapshot).is_some();
         let delete = |(group, node): &(Readiness, NodeIx)| {
             // The choice knows nodes only. Its candidates were eligible for the same fleet, so that the pod is found again.
-            let (pod, _) = eligible(fleet, node_sync, *node)?;
-            Some(Deletion::new(pod, group.reason_of_update()))
+            let (index, pod) = eligible(fleet, node_sync, *node)?;
+            let means = if begins_turns && fleet.turn(*node).is_none() {
+                Means::Turn
+            } else if change::is_possible(fleet, history, *node, pod) {
+                Means::InPlace
+            } else {
+                Means::Delete
+            };
+            Some(Deletion::new(index, group.reason_of_update()).by(means))
         };
         let mut deletes: Vec<Deletion> = choice.deletes.iter().filter_map(delete).collect();
         // The choice is in two groups, pending pods first. Under surge both need no room, and have one order.
         if fleet.is_surge() {
             deletes.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
         }
+        let gone = deletes.iter().filter(|deletion| deletion.deletes());
         let mut spared: Vec<FleetIx> =
-            deletes.iter().filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
+            gone.filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
         spared.sort_unstable();
         // To ask walks over all target nodes: only a candidate that waits for a place makes that worth while.
         let place_free_at = if choice.lacks_places {

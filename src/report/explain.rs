@@ -4,6 +4,7 @@
 use crate::action::{Action, DeleteReason};
 use crate::bug;
 use crate::choose::limits::BudgetUse;
+use crate::choose::waits::Wait;
 use crate::input::Snapshot;
 use crate::input::memory::Rejections;
 use crate::input::placement::{Mismatch, Placement, Taints};
@@ -11,7 +12,7 @@ use crate::input::strategy::Strategy;
 use crate::node::candidate::{candidate, has_place};
 use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
-use crate::node::sync::BackedOff;
+use crate::node::sync::{BackedOff, Deletion, Means};
 use crate::node::unavailable::UnavailableNodes;
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
@@ -102,6 +103,8 @@ struct Explainer<'d> {
     steps: &'d Steps<'d>,
     /// Every wanted delete, with whether it is in this plan or was left out by the cap.
     deletes: BTreeMap<FleetIx, (DeleteReason, bool)>,
+    /// The pods that are changed in their place, or whose node's turn begins, in this plan.
+    other_means: Vec<Deletion>,
     /// The creates of this plan, each with how many creates are before it.
     creates: BTreeMap<NodeIx, (usize, Creation)>,
     /// Nodes on which the update wants a second pod, sorted.
@@ -113,13 +116,18 @@ impl<'d> Explainer<'d> {
         let burst = &steps.burst;
         let wanted = steps.update.all_deletes(&steps.node_sync).map(|deletion| (deletion, false));
         // Later ones replace earlier ones: each that is in the plan is a wanted one, too.
-        let deletes = wanted.chain(burst.deletes.iter().map(|deletion| (deletion, true)));
+        let planned = burst.deletes.iter().filter(|deletion| deletion.deletes());
+        let other_means = burst.deletes.iter().filter(|deletion| !deletion.deletes());
+        let deletes = wanted.chain(planned.map(|deletion| (deletion, true)));
+        let mut other_means: Vec<Deletion> = other_means.copied().collect();
+        other_means.sort_unstable_by_key(|deletion| deletion.pod);
         let mut surging = steps.update.choice.creates.clone();
         surging.sort_unstable();
         Explainer {
             snapshot,
             steps,
             deletes: deletes.map(|(deletion, planned)| (deletion.pod, (deletion.reason, planned))).collect(),
+            other_means,
             surging,
             creates: burst.creates.iter().enumerate().map(|(i, c)| (c.node, (i, *c))).collect(),
         }
@@ -159,7 +167,8 @@ impl<'d> Explainer<'d> {
         }
     }
 
-    /// An action of the plan on the node; where there is none, the first thing that the node waits for.
+    /// The thing that the update of the node waits for, if it is not the budget; else an action of the plan on the node, or the first
+    /// thing that the node waits for.
     fn outcome(
         &self,
         node: NodeIx,
@@ -167,6 +176,10 @@ impl<'d> Explainer<'d> {
         counts: BudgetUse,
         pods: &[PodVerdict],
     ) -> NodeOutcome {
+        // Node sync may delete other pods of the node: its update still waits, and each pod tells of its own delete.
+        if let Some(wait) = self.steps.waits.of(node) {
+            return outcome_of_wait(wait);
+        }
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
@@ -217,9 +230,23 @@ impl<'d> Explainer<'d> {
             return Some(NodeOutcome::Delete { reason, rejected: self.rejected(node) });
         }
         let steps = &self.steps;
+        if let Some(taken) = steps.fleet.pods_of(node).find_map(|(index, _)| self.other_means(index)) {
+            return Some(match taken.means {
+                Means::Turn => NodeOutcome::TurnBegins,
+                Means::InPlace | Means::Delete => {
+                    NodeOutcome::UpdateInPlace { reason: taken.reason, rejected: self.rejected(node) }
+                }
+            });
+        }
         let wanted = steps.node_sync.creates_on(node) || self.surging.binary_search(&node).is_ok();
         let unwanted = steps.fleet.pods_of(node).any(|(index, _)| self.deletes.contains_key(&index));
         (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
+    }
+
+    /// The change in its place, or the beginning of a turn, for which this plan takes a pod.
+    fn other_means(&self, pod: FleetIx) -> Option<&Deletion> {
+        let found = self.other_means.binary_search_by_key(&pod, |deletion| deletion.pod).ok()?;
+        self.other_means.get(found)
     }
 
     fn rejected(&self, node: NodeIx) -> Option<Rejections> {
@@ -271,6 +298,18 @@ impl<'d> Explainer<'d> {
             Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
             None => termination(pods).unwrap_or(NodeOutcome::WaitsForNextPlan),
         }
+    }
+}
+
+fn outcome_of_wait(wait: &Wait) -> NodeOutcome {
+    match wait {
+        Wait::TurnsKept => NodeOutcome::TurnsKept,
+        Wait::InFlight { until } => NodeOutcome::InFlight { until: *until },
+        Wait::NodeUnreachable => NodeOutcome::NodeUnreachable,
+        Wait::Gates(gates) => NodeOutcome::WaitsForGates { gates: gates.clone() },
+        Wait::Pull => NodeOutcome::WaitsForPull,
+        Wait::Fit { resource } => NodeOutcome::DoesNotFit { resource: resource.clone() },
+        Wait::Room => NodeOutcome::WaitsForRoom,
     }
 }
 

@@ -28,6 +28,7 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The actions of a decision, with the reasons.
@@ -580,6 +581,43 @@ pub enum NodeOutcome {
         /// The state.
         lifecycle: Lifecycle,
     },
+    /// Its outdated pod is changed in its place.
+    #[non_exhaustive]
+    UpdateInPlace {
+        /// Why.
+        reason: DeleteReason,
+        /// How often the API server has rejected creates and deletes of this node in a row.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rejected: Option<Rejections>,
+    },
+    /// Its turn begins: its outdated pod goes in a later plan.
+    TurnBegins,
+    /// The policy of turns can't be read: nothing begins, ends or is taken.
+    TurnsKept,
+    /// A patch of the node was accepted that the snapshot does not show yet.
+    #[non_exhaustive]
+    InFlight {
+        /// When it expires.
+        until: Timestamp,
+    },
+    /// Its kubelet does not report: no turn begins.
+    NodeUnreachable,
+    /// It is in turn, and gates are not open.
+    #[non_exhaustive]
+    WaitsForGates {
+        /// These gates, in the order of the policy.
+        gates: Vec<String>,
+    },
+    /// The images of the new version are not on it yet.
+    WaitsForPull,
+    /// The new pod requests more than the node would have left.
+    #[non_exhaustive]
+    DoesNotFit {
+        /// The first such resource, by name.
+        resource: String,
+    },
+    /// It is in turn, and too many other nodes are down for its pod to go.
+    WaitsForRoom,
 }
 
 /// A few words, with the instant until or since when they hold. The alternate form `{:#}` leaves the instant out; it is
@@ -628,8 +666,20 @@ impl fmt::Display for NodeOutcome {
                 write!(f, "leaves last: {unavailable} target {nodes} without an available pod")
             }
             NodeOutcome::LeftAlone { lifecycle } => write!(f, "left alone: {lifecycle}"),
+            NodeOutcome::UpdateInPlace { reason, .. } => write!(f, "change in place: {reason}"),
+            NodeOutcome::TurnBegins => f.write_str("its turn begins"),
+            NodeOutcome::TurnsKept => f.write_str("waits: the policy of turns can't be read"),
+            NodeOutcome::InFlight { .. } => f.write_str("waits to see the change of the node"),
+            NodeOutcome::NodeUnreachable => f.write_str("waits: the node does not report"),
+            NodeOutcome::WaitsForGates { gates } => {
+                write!(f, "in turn, waits for {}", gates.join(", "))
+            }
+            NodeOutcome::WaitsForPull => f.write_str("waits for its images"),
+            NodeOutcome::DoesNotFit { resource } => write!(f, "waits: the new pod does not fit ({resource})"),
+            NodeOutcome::WaitsForRoom => f.write_str("in turn, waits until fewer other nodes are down"),
         }?;
         if let NodeOutcome::Create { rejected: Some(rejected), .. }
+        | NodeOutcome::UpdateInPlace { rejected: Some(rejected), .. }
         | NodeOutcome::Delete { rejected: Some(rejected), .. } = self
         {
             write!(f, ", {rejected}")?;
@@ -652,9 +702,9 @@ impl NodeOutcome {
         match self {
             NodeOutcome::WaitsForMinReady { until } => until.map(|until| ("until", until)),
             NodeOutcome::WaitsForTermination { overdue_at } => overdue_at.map(|at| ("overdue at", at)),
-            NodeOutcome::WaitsForBackOff { until, .. } | NodeOutcome::WaitsForCreatedPod { until } => {
-                Some(("until", *until))
-            }
+            NodeOutcome::WaitsForBackOff { until, .. }
+            | NodeOutcome::InFlight { until }
+            | NodeOutcome::WaitsForCreatedPod { until } => Some(("until", *until)),
             NodeOutcome::WaitsForReturn { since } => Some(("since", *since)),
             NodeOutcome::UpToDate
             | NodeOutcome::NotTarget
@@ -667,7 +717,15 @@ impl NodeOutcome {
             | NodeOutcome::WaitsForDelete
             | NodeOutcome::WaitsForReady
             | NodeOutcome::WaitsForTargets { .. }
-            | NodeOutcome::LeftAlone { .. } => None,
+            | NodeOutcome::LeftAlone { .. }
+            | NodeOutcome::UpdateInPlace { .. }
+            | NodeOutcome::TurnBegins
+            | NodeOutcome::TurnsKept
+            | NodeOutcome::NodeUnreachable
+            | NodeOutcome::WaitsForGates { .. }
+            | NodeOutcome::WaitsForPull
+            | NodeOutcome::DoesNotFit { .. }
+            | NodeOutcome::WaitsForRoom => None,
         }
     }
 }
@@ -794,6 +852,24 @@ pub enum Warning {
     StrategyMissing,
     /// No node should run the pod.
     NoTargetNodes,
+    /// Gates of these nodes have been closed for longer than the policy allows.
+    #[non_exhaustive]
+    TurnOverdue {
+        /// Each node with its closed gates.
+        nodes: BTreeMap<NodeName, Vec<String>>,
+    },
+    /// These nodes get no pod, since another one, which is not the DaemonSet's, has its name.
+    #[non_exhaustive]
+    NameTaken {
+        /// Each node with the name.
+        nodes: BTreeMap<NodeName, String>,
+    },
+    /// The containers of these pods have not changed for ten minutes after the pods were changed in their place.
+    #[non_exhaustive]
+    InPlaceStuck {
+        /// Each node with the names of its pods.
+        nodes: BTreeMap<NodeName, Vec<String>>,
+    },
 }
 
 /// One sentence without a full stop. Long lists of pods are cut after five names.
@@ -876,6 +952,19 @@ impl fmt::Display for Warning {
             }
             Warning::StrategyMissing => f.write_str("the update strategy has no type: OnDelete is taken"),
             Warning::NoTargetNodes => f.write_str("no node should run the pod"),
+            Warning::TurnOverdue { nodes } => {
+                let nodes: Vec<String> =
+                    nodes.iter().map(|(node, gates)| format!("{node} ({})", gates.join(", "))).collect();
+                write!(f, "gates are overdue: {}", first_names(&nodes))
+            }
+            Warning::NameTaken { nodes } => {
+                let nodes: Vec<String> = nodes.iter().map(|(node, pod)| format!("{node} ({pod})")).collect();
+                write!(f, "no pod is created, since a pod of another owner has its name: {}", first_names(&nodes))
+            }
+            Warning::InPlaceStuck { nodes } => {
+                let pods: Vec<&String> = nodes.values().flatten().collect();
+                write!(f, "changed in their place more than ten minutes ago, and still not started anew: {}", first_names(&pods))
+            }
         }
     }
 }

@@ -116,6 +116,14 @@ pub enum ObstacleKind {
     RolloutFailed,
     /// The API server rejects the node's create or delete again and again.
     Rejected,
+    /// The policy of turns can't be read.
+    TurnsKept,
+    /// The node is in turn, and gates are not open.
+    ClosedGates,
+    /// The node does not report, so that its turn does not begin.
+    NodeUnreachable,
+    /// The new pod does not fit on the node.
+    DoesNotFit,
     /// The limit is used up for another reason than those above.
     NoRoom,
 }
@@ -154,6 +162,12 @@ impl fmt::Display for ObstacleKind {
             ObstacleKind::RolloutFailed => "the new version has failed",
             ObstacleKind::Rejected => {
                 "the API server rejects the action on the node again and again: look at webhooks, quotas and rights"
+            }
+            ObstacleKind::TurnsKept => "the policy of turns can't be read, so that no node is changed: repair it",
+            ObstacleKind::ClosedGates => "gates of the node's turn are not open: look at those who open them",
+            ObstacleKind::NodeUnreachable => "the node does not report: repair or remove it",
+            ObstacleKind::DoesNotFit => {
+                "the new pod requests more than the node has: make room, or give the pods a priority"
             }
             ObstacleKind::NoRoom => "the limit is used up",
         })
@@ -224,14 +238,22 @@ impl Watch {
         }
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
-            NodeOutcome::Create { rejected, .. } | NodeOutcome::Delete { rejected, .. } => {
+            NodeOutcome::Create { rejected, .. }
+            | NodeOutcome::UpdateInPlace { rejected, .. }
+            | NodeOutcome::Delete { rejected, .. } => {
                 // One rejection may be a conflict of the moment.
                 let again_and_again = rejected.is_some_and(|rejected| rejected.count > 1);
                 if again_and_again { Movement::Blocked(ObstacleKind::Rejected) } else { Movement::Acting }
             }
-            NodeOutcome::WaitsForNextPlan => Movement::Acting,
+            NodeOutcome::WaitsForNextPlan | NodeOutcome::TurnBegins => Movement::Acting,
+            NodeOutcome::TurnsKept => Movement::Blocked(ObstacleKind::TurnsKept),
+            NodeOutcome::WaitsForGates { .. } => Movement::Blocked(ObstacleKind::ClosedGates),
+            NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
+            NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
+            NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull => Movement::Waiting,
             NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForRoom
             | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
             NodeOutcome::HeldByRollout { because } => held_by_rollout(because),
             NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),

@@ -4,15 +4,16 @@ use crate::choose::limits::Budget;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
 use crate::node::figures::Figure;
+use crate::node::fleet::Fleet;
 use crate::plan::authority::Authority;
 use crate::plan::steps::Steps;
-use crate::position::NodeIx;
+use crate::position::{NodeIx, PodIx};
 use crate::report::Warning;
 use crate::rollout::goals::Rollout;
 use crate::rollout::policy::FailureAction;
 use crate::rollout::report::RolloutStage;
 use daemonset_objects::model::{DaemonSetStatus, IntOrString, NodeName};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All that apply, in a fixed order.
 pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
@@ -49,7 +50,48 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     if !pods.is_empty() {
         warnings.push(Warning::PodsOnUnknownNodes { pods });
     }
+    warnings.extend(about_turns(snapshot, steps));
     warnings
+}
+
+/// Gates that are overdue, names that are taken, and pods that do not settle.
+fn about_turns(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
+    let fleet = &steps.fleet;
+    let name = |node: NodeIx| NodeName::from(fleet.node_view(node).name);
+    let mut warnings = Vec::new();
+    let overdue = &steps.waits.overdue;
+    if !overdue.is_empty() {
+        let nodes = overdue.iter().map(|(node, gates)| (name(*node), gates.clone())).collect();
+        warnings.push(Warning::TurnOverdue { nodes });
+    }
+    // A pod of its own goes by itself.
+    let is_foreign = |pod: PodIx| !snapshot.facts(pod).verdict(snapshot.pod(pod)).is_ours();
+    let taken = steps.node_sync.names_taken.iter().filter(|(_, pod)| is_foreign(*pod));
+    let nodes: BTreeMap<_, _> =
+        taken.map(|(node, pod)| (name(*node), snapshot.pod(*pod).name.to_owned())).collect();
+    if !nodes.is_empty() {
+        warnings.push(Warning::NameTaken { nodes });
+    }
+    if !fleet.in_place.is_empty() {
+        warnings.extend(stuck_in_place(snapshot, fleet));
+    }
+    warnings
+}
+
+/// Pods that settle for a long time.
+fn stuck_in_place(snapshot: &Snapshot<'_>, fleet: &Fleet<'_>) -> Option<Warning> {
+    let mut nodes: BTreeMap<NodeName, Vec<String>> = BTreeMap::new();
+    for node in fleet.nodes.positions() {
+        for (_, pod) in fleet.pods_of(node) {
+            let is_stuck = fleet.in_place(pod).is_some_and(|in_place| in_place.is_stuck(snapshot.now));
+            if pod.is_live() && is_stuck {
+                let name = NodeName::from(fleet.node_view(node).name);
+                nodes.entry(name).or_default().push(fleet.view(pod).name.to_owned());
+            }
+        }
+    }
+    nodes.values_mut().for_each(|pods| pods.sort_unstable());
+    (!nodes.is_empty()).then_some(Warning::InPlaceStuck { nodes })
 }
 
 /// Lists that contradict the status. Each is a possibility only: a status is older than the lists. They rest on sums and on the

@@ -213,7 +213,8 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let released = self.sums.sum(|group| group.has_new_version || waves.releases(group.first_wave));
         // Taken from all released nodes, before the next step drops some.
         let progress = released.last_progress();
-        if self.waited_for(released).unavailable == 0 {
+        // A gate has a time of its own, and its opener may be a person.
+        if released.gated() > 0 || self.waited_for(released).unavailable == 0 {
             return None;
         }
         // The mark of a wave that opens in this plan is not written yet.

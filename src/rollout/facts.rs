@@ -65,8 +65,11 @@ pub struct RolloutFacts {
     pub is_ready: bool,
     /// Since when the first of its Ready updated pods has been Ready; `None` if that is unknown.
     pub ready_since: Option<Timestamp>,
-    /// The newest creation of an updated pod that is not terminating, and the newest Ready transition of one that is Ready.
+    /// The newest creation of an updated pod that is not terminating, and the newest Ready transition of one that is Ready; also
+    /// the beginning of its turn, and the creation of a pull pod of the current revision.
     pub progressed_at: Option<Timestamp>,
+    /// It is in turn, and a gate is not open.
+    pub waits_for_gates: bool,
     /// Its failure, now or later.
     pub failing: Failing,
 }
@@ -84,6 +87,7 @@ impl RolloutFacts {
         is_ready: false,
         ready_since: None,
         progressed_at: None,
+        waits_for_gates: false,
         failing: Failing::NEVER,
     };
 

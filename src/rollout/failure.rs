@@ -20,7 +20,7 @@ pub(crate) fn failing(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &
 /// The node went down under the pod. Where it was down before the pod was created, nothing is judged.
 fn node_down(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod, policy: &FailurePolicy) -> Failing {
     let since = fleet.node_view(node).ready_since;
-    match since.zip(fleet.view(pod).created_at) {
+    match since.zip(fleet.birth(pod)) {
         // Strictly before: instants have whole seconds, and a pod of the same second may have come to a node that was down.
         Some((since, created_at)) if created_at < since && !pod.is_ready() => {
             // Without the choice the node fails at once, since no other rule judges a node that is down.
@@ -42,13 +42,19 @@ fn pod_failing(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
         let reason = containers.pod_reason().to_owned();
         return failing_now(FailureEvidence::PodFailed { pod: name(), reason });
     }
-    let restarts = containers.most_restarts();
+    let in_place = fleet.in_place(pod);
+    let restarts = in_place.map_or_else(|| containers.most_restarts(), |in_place| in_place.restarts);
     if policy.max_restarts.is_some_and(|limit| restarts > limit) {
         return failing_now(FailureEvidence::TooManyRestarts { pod: name(), restarts });
     }
     // Even a healthy container waits while its image comes: without `waitingSeconds`, waiting fails nobody.
-    let waiting = containers.first_waiting(|reason| policy.waits_in_vain(reason));
-    let waiting = waiting.zip(policy.waiting_seconds).zip(view.created_at);
+    let settles = in_place.is_some_and(|in_place| in_place.settles);
+    let is_of_new_image =
+        |reason: &str| matches!(reason, "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName");
+    // While the pod settles, each other reason may be the old version's.
+    let waiting = containers
+        .first_waiting(|reason| policy.waits_in_vain(reason) && (!settles || is_of_new_image(reason)));
+    let waiting = waiting.zip(policy.waiting_seconds).zip(fleet.birth(pod));
     let mut failing = unavailable(fleet, pod, policy);
     if let Some(((reason, seconds), created_at)) = waiting {
         let evidence = || FailureEvidence::Waiting { pod: name(), reason: reason.to_owned() };
@@ -66,8 +72,9 @@ fn unavailable(fleet: &Fleet<'_>, pod: &FleetPod, policy: &FailurePolicy) -> Fai
         return Failing::NEVER;
     };
     // Without the condition the age of the pod decides alone. With it, an unknown instant may be a recent one.
-    let changed_at = if view.ready.is_some() { view.ready_since } else { view.created_at };
-    let Some((created_at, changed_at)) = view.created_at.zip(changed_at) else { return Failing::NEVER };
+    let born_at = fleet.birth(pod);
+    let changed_at = if view.ready.is_some() { view.ready_since } else { born_at };
+    let Some((created_at, changed_at)) = born_at.zip(changed_at) else { return Failing::NEVER };
     // The rule asks for both, the age of the pod and the time since the change: the later one decides.
     let since = created_at.max(changed_at);
     failing_after(since, within, fleet.snapshot.now, || FailureEvidence::Unavailable {

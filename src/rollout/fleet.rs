@@ -2,6 +2,7 @@
 
 use crate::input::placement::Placement;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
+use crate::node::turn;
 use crate::pods::history::History;
 use crate::position::{HistoryIx, IndexVec, NodeIx};
 use crate::rollout::base::KnownBase;
@@ -80,7 +81,6 @@ impl RolloutFacts {
         };
         // Placement and pods are those of the current revision here: the fleet turns to its goals later.
         for (_, pod) in fleet.pods_of(node) {
-            let view = fleet.view(pod);
             facts.has_updated |= pod.is_live() && pod.is_updated();
             facts.has_outdated |= pod.is_live() && !pod.is_updated();
             // A finished pod may have failed under the new version, and still tells of it. A terminating one is not judged: its end
@@ -93,12 +93,13 @@ impl RolloutFacts {
                 continue;
             }
             // `None` is less than each instant, so that `max` takes the known one.
-            facts.progressed_at = facts.progressed_at.max(view.created_at);
+            facts.progressed_at = facts.progressed_at.max(fleet.birth(pod));
             if pod.is_ready() {
-                facts.progressed_at = facts.progressed_at.max(view.ready_since);
+                let ready_since = fleet.ready_since(pod);
+                facts.progressed_at = facts.progressed_at.max(ready_since);
                 facts.is_available |= pod.is_available();
                 // The first one counts: the node has been Ready for as long as any of its pods.
-                facts.ready_since = match (facts.ready_since, view.ready_since) {
+                facts.ready_since = match (facts.ready_since, ready_since) {
                     (Some(first), Some(since)) => Some(first.min(since)),
                     // Here an unknown instant must not win: `min` alone would take it.
                     (one, None) | (None, one) => one,
@@ -110,6 +111,19 @@ impl RolloutFacts {
             }
         }
         facts.has_new_version |= facts.has_updated;
+        if let Some(turn) = fleet.turn(node) {
+            facts.progressed_at = facts.progressed_at.max(Some(turn.at));
+            let rules = turn::rules(fleet.snapshot);
+            // A node whose gates are overdue may not wait for them, and one whose outdated pod is gone does not.
+            let is_gated = rules.is_some_and(|rules| {
+                !turn::closed_gates(fleet.snapshot, turn, rules).is_empty()
+                    && !turn::proceeds(turn, rules, fleet.snapshot.now)
+            });
+            facts.waits_for_gates = is_gated && facts.has_outdated;
+        }
+        for pod in fleet.pull_pods.iter().filter(|pod| pod.node == Some(node) && pod.is_current) {
+            facts.progressed_at = facts.progressed_at.max(pod.view.created_at);
+        }
         facts.is_target = fleet.placement(node) == Placement::Run;
         facts.takes_part = match fleet.placement(node) {
             Placement::Run => true,

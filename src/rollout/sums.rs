@@ -71,8 +71,10 @@ pub struct GroupSums<I> {
 #[derive(Debug, Clone, Default)]
 pub struct NodeSums<I> {
     pub nodes: u32,
-    /// When their new pods last came or became Ready.
+    /// When their new pods last came or became Ready, and when their turns and pulls began.
     pub progressed_at: I,
+    /// In turn, with a gate that is not open.
+    pub gated: u32,
     /// Without a Ready updated pod.
     pub not_ready: u32,
     /// Without an available updated pod.
@@ -188,6 +190,9 @@ impl<I> NodeSums<I> {
         if let Some(at) = facts.progressed_at {
             instant(&mut self.progressed_at, at);
         }
+        if facts.waits_for_gates {
+            count(&mut self.gated);
+        }
         if facts.holds_nobody_up() {
             return;
         }
@@ -212,6 +217,7 @@ impl NodeSums<TimeRange> {
             return;
         }
         self.nodes += other.nodes;
+        self.gated += other.gated;
         self.progressed_at.merge(other.progressed_at.range());
         self.not_ready += other.not_ready;
         self.unavailable += other.unavailable;
@@ -234,6 +240,11 @@ impl GroupSums<TimeRange> {
 
     pub fn failing(&self) -> u32 {
         self.failing.nodes
+    }
+
+    /// How many of them wait for a gate in their turn.
+    pub fn gated(&self) -> u32 {
+        self.healthy.gated + self.failing.gated
     }
 
     /// Progress on a failing node is progress, too.

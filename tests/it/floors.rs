@@ -15,7 +15,7 @@ struct Floored {
 const OBJECTS: Floored = Floored {
     sources: "crates/objects/src",
     floors: &[
-        ("model", &["escaped", "model", "problem"]),
+        ("model", &["escaped", "kubernetes::well_known", "model", "problem"]),
         (
             "words",
             &[
@@ -25,7 +25,6 @@ const OBJECTS: Floored = Floored {
                 "kubernetes::image",
                 "kubernetes::names",
                 "kubernetes::ownership",
-                "kubernetes::well_known",
             ],
         ),
         ("view", &["view"]),
@@ -50,13 +49,18 @@ const CORE: Floored = Floored {
                 "plan::actions",
                 "plan::burst",
                 "plan::conditions",
+                "plan::in_place",
+                "plan::leftovers",
                 "plan::observe",
+                "plan::parts",
                 "plan::rest_of_cluster",
                 "plan::pod_template",
                 "plan::progress",
+                "plan::pulls",
                 "plan::status",
                 "plan::steps",
                 "plan::taken",
+                "plan::turns",
                 "plan::update",
             ],
         ),

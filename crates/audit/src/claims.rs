@@ -6,8 +6,8 @@ use super::lineage::ownership;
 use super::named::Subject;
 use super::stage::PodStage;
 use super::violation::Findings;
-use daemonset::Action;
-use daemonset::internal::{Ownership, PodIx, RevisionIx};
+use daemonset::internal::{Ownership, PodIx, RevisionIx, is_of_turns};
+use daemonset::{Action, DeleteReason};
 
 /// Checks names, owners and second deletes of all actions.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
@@ -16,7 +16,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     for (index, action, subject) in context.actions() {
         let counts = deletes.next_if(|delete| delete.action == index).is_some();
         let kind = match subject {
-            Subject::Nothing | Subject::DaemonSet => continue,
+            Subject::Nothing | Subject::DaemonSet | Subject::Node(_) => continue,
             Subject::Unknown => Some(ViolationKind::UnknownObject),
             Subject::Pod(pod) if counts || context.owns_pod(pod) => {
                 wrong_action_on_own_pod(context, action, pod, counts)
@@ -64,6 +64,12 @@ fn wrong_action_on_pod(context: &Context<'_>, action: &Action, pod: PodIx) -> Op
         Action::AdoptPod { .. } => Some(ViolationKind::WrongAdoption),
         Action::ReleasePod { .. } => {
             (facts.ownership != Ownership::Controlled).then_some(ViolationKind::WrongRelease)
+        }
+        // A pull pod has no controller, and names its DaemonSet in a label.
+        Action::DeletePod { reason: DeleteReason::PullDone, .. } => {
+            let is_its_own =
+                is_of_turns(context.snapshot.pod(pod), &context.snapshot.spec().daemon_set.metadata.uid);
+            (!is_its_own).then_some(ViolationKind::ForeignObject)
         }
         _ => Some(ViolationKind::ForeignObject),
     }

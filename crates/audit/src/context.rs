@@ -5,6 +5,7 @@ use super::lineage::Lineage;
 use super::memories::{self, Unseen};
 use super::named::{ByUid, Named, Subject, subjects};
 use super::stage::{PodStage, PodStages};
+use super::turns::Turns;
 use daemonset::internal::{IndexVec, Ownership, PodFacts, PodIx, RevisionIx, neutral};
 use daemonset::model::NodeName;
 use daemonset::{Action, Failure, PodView, Snapshot};
@@ -16,6 +17,7 @@ pub(super) struct Context<'s> {
     pub(super) actions: &'s [Action],
     pub(super) lineage: Lineage<'s>,
     pub(super) stages: PodStages<'s>,
+    pub(super) turns: Turns<'s>,
     /// For each action its subject.
     subjects: Vec<Subject>,
     /// The changes of each pod by the list.
@@ -64,6 +66,7 @@ impl<'s> Context<'s> {
             actions,
             lineage: Lineage::new(snapshot, Some(goals), actions),
             stages: PodStages::new(snapshot),
+            turns: Turns::new(snapshot, actions),
             subjects: subjects(snapshot, actions, &pods, &revisions),
             marks: IndexVec::repeat(Marks::default(), snapshot.pods().len()),
             adopted_revisions: Vec::new(),
@@ -136,6 +139,10 @@ impl<'s> Context<'s> {
                 }
                 (Action::DeletePod { node, failure, .. }, Subject::Pod(pod)) if self.owns_pod(pod) => {
                     self.mark_deleted(index, pod, node, *failure);
+                }
+                // The other way in which an update takes a pod: it counts in the same limits.
+                (Action::UpdatePodInPlace { node, .. }, Subject::Pod(pod)) if self.owns_pod(pod) => {
+                    self.mark_deleted(index, pod, node, None);
                 }
                 _ => {}
             }

@@ -7,14 +7,18 @@ use super::memories;
 use super::violation::Findings;
 use daemonset::internal::{Placement, Strategy};
 use daemonset::policy::LifecyclePolicy;
-use daemonset::{Action, NodeView, Snapshot};
+use daemonset::{Action, CreateReason, NodeView, Snapshot};
 
 /// Checks all creates, and gives those that put a second pod on their node, as positions in the list.
 pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {
     let snapshot = context.snapshot;
     let mut surged = Vec::new();
     for (index, action) in context.actions.iter().enumerate() {
-        let Action::CreatePod { node: name, .. } = action else { continue };
+        let Action::CreatePod { node: name, reason, .. } = action else { continue };
+        if *reason == CreateReason::PullImages {
+            // It is no pod of the DaemonSet.
+            continue;
+        }
         let node = snapshot.index().node(name.as_str());
         let Some(target) = node.filter(|node| context.goals.placement(*node) == Placement::Run) else {
             findings.add(index, ViolationKind::NotTargetNode);

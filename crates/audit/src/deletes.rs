@@ -6,7 +6,9 @@ use super::creates::leaves;
 use super::fleet::{Fleet, NodeCounts};
 use super::kind::ViolationKind;
 use super::memories;
+use super::pulls;
 use super::stage::{PodStage, Rank};
+use super::turn_rules;
 use super::violation::Findings;
 use daemonset::internal::{NodeIx, Placement, Strategy, TaintView, tolerated, tolerated_by_pod};
 use daemonset::{NodeView, PodView};
@@ -91,11 +93,36 @@ fn live_must_stay(
     match context.snapshot.spec().strategy {
         Strategy::OnDelete => (!covered(false)).then_some(ViolationKind::DeletedUnderOnDelete),
         Strategy::Replace(_) if covered(false) => None,
-        Strategy::Replace(_) if may_be_replaced() => taken_from_held_node(context, place, rank),
+        Strategy::Replace(_) if may_be_replaced() => {
+            // A withdrawn toleration has no turn.
+            let in_turn =
+                (place.placement == Placement::Run).then(|| turn_rules::stays(context, place.node)).flatten();
+            taken_from_held_node(context, place, rank)
+                .or(in_turn)
+                .or_else(|| waits_for_images(context, place, rank))
+        }
         Strategy::Replace(_) => Some(ViolationKind::NeededPodDeleted),
         Strategy::Surge { .. } if covered(true) || is_beside_one_that_leaves(context, place, rank) => None,
         Strategy::Surge { .. } => surge_must_keep(place, rank, may_be_replaced()),
     }
+}
+
+/// A Ready pod stays until the images of its successor are there.
+fn waits_for_images(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Option<ViolationKind> {
+    if !rank.is_ready() || place.placement != Placement::Run || pulls::rules(context.snapshot).is_none() {
+        return None;
+    }
+    let spec = context.snapshot.spec();
+    let is_pulled = match (context.goals.base_of(place.node), context.lineage.current_hash) {
+        (Some(base), _) => {
+            let template = base.view.data.pointer("/spec/template")?;
+            pulls::is_pulled(context.snapshot, place.node, template, base.hash)
+        }
+        (None, hash) => {
+            pulls::is_pulled(context.snapshot, place.node, spec.raw_template(), hash.unwrap_or_default())
+        }
+    };
+    (!is_pulled).then_some(ViolationKind::NotPulled)
 }
 
 /// Whether an outdated pod is in excess beside a better one that leaves last, and leaves in this list: the node is left by all of them

@@ -2,6 +2,7 @@
 //! planner.
 
 use super::context::Context;
+use super::in_place;
 use super::stage::PodStage;
 use daemonset::internal::{NodeIx, enumerate};
 use daemonset::policy::{DownNodesPolicy, LifecyclePolicy};
@@ -39,6 +40,9 @@ impl Absences {
             let updated = context.lineage.is_goal_of(create.node, create.revision);
             absences.note(create.node, updated.then_some(create.at), !updated);
         }
+        for (node, turn) in context.turns.in_turn() {
+            absences.note(node, Some(turn.at), false);
+        }
         absences
     }
 
@@ -52,7 +56,7 @@ impl Absences {
         updated: bool,
     ) {
         let reached_at = match stage {
-            PodStage::Live(_) if updated => pod.created_at,
+            PodStage::Live(_) if updated => in_place::birth(pod, snapshot.now()),
             PodStage::Terminating => pod.deletion_asked_at().or_else(|| {
                 let deletes = snapshot.memory().map(|memory| &memory.deletes);
                 deletes.and_then(|deletes| deletes.get(pod.uid)).map(|delete| delete.at)

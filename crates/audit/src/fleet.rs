@@ -1,13 +1,14 @@
 //! The nodes with the counts of their pods, before and after the deletes of the list.
 
-use super::context::{Context, Deletion};
+use super::context::Context;
 use super::excuse::{Absences, taken_at};
+use super::named::Subject;
 use super::stage::{PodStage, Rank};
-use daemonset::NodeView;
 use daemonset::internal::{
     HashIx, IndexVec, NodeIx, Placement, Strategy, TaintView, change, enumerate, neutral, tolerated,
 };
 use daemonset::model::Toleration;
+use daemonset::{Action, NodeView, TurnReason};
 use std::sync::Arc;
 
 /// All nodes of the snapshot.
@@ -88,6 +89,8 @@ pub(super) struct Carried {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NodeCounts {
     is_target: bool,
+    /// Its pod is about to go.
+    pub(super) in_turn: bool,
     /// It would be a target node if it were Ready itself.
     is_down: bool,
     /// The update deleted its pod, and it is no Ready target node.
@@ -118,6 +121,7 @@ pub(super) struct NodeCounts {
 impl NodeCounts {
     const EMPTY: NodeCounts = NodeCounts {
         is_target: false,
+        in_turn: false,
         is_down: false,
         is_taken: false,
         is_excusable: false,
@@ -190,18 +194,20 @@ impl NodeCounts {
     pub(super) fn is_being_replaced(&self) -> bool {
         let taken = self.lost_ready || (self.going > 0 && !self.has_live());
         let outdated = self.staying(Rank::is_outdated) > 0;
-        self.is_target && !self.is_excused() && !taken && !self.has_available() && !outdated
+        let is_going = self.in_turn && !self.has_ready();
+        let is_away = !taken && !self.has_available() && !outdated;
+        self.is_target && !self.is_excused() && (is_going || is_away)
     }
 
-    fn is_unavailable(&self) -> bool {
-        self.is_target && !self.is_excused() && !self.has_available()
+    pub(super) fn is_unavailable(&self) -> bool {
+        self.is_target && !self.is_excused() && (self.in_turn || !self.has_available())
     }
 
     fn is_not_ready(&self) -> bool {
-        self.is_target && !self.is_excused() && !self.has_ready()
+        self.is_target && !self.is_excused() && (self.in_turn || !self.has_ready())
     }
 
-    fn is_excused(&self) -> bool {
+    pub(super) fn is_excused(&self) -> bool {
         self.is_excusable && !self.has_ready()
     }
 
@@ -213,10 +219,10 @@ impl NodeCounts {
     }
 
     /// The node went down with the updated pod on it, and that pod is not Ready `[lost-nodes-count]`.
-    fn is_lost(&self) -> bool {
+    pub(super) fn is_lost(&self) -> bool {
         let updated = self.unseen_updated || self.staying(|rank| !rank.is_outdated()) > 0;
         let ready = self.staying(|rank| !rank.is_outdated() && rank.is_ready()) > 0;
-        (self.is_down && updated && !ready) || self.is_lost_by_a_delete()
+        (self.is_down && updated && !ready) || self.is_lost_by_a_delete() || (self.in_turn && !self.is_target)
     }
 
     /// The update deleted its pod, none is Ready since, and no other figure counts it `[taken-nodes-count]`.
@@ -244,12 +250,23 @@ impl NodeCounts {
         change(&mut self.staying, rank, |count| *count = count.saturating_sub(1));
         self.going += 1;
         self.lost_ready |= rank.is_ready();
+        // A node in turn has its places already.
         Loss {
             action,
-            available: available && !self.has_available(),
-            ready: ready && !self.has_ready(),
+            available: !self.in_turn && available && !self.has_available(),
+            ready: !self.in_turn && ready && !self.has_ready(),
             // A node that loses a Ready pod had no excuse; one that had none before may have one.
-            unready: !self.is_excused() && !self.lost_ready && !self.has_live(),
+            unready: !self.in_turn && !self.is_excused() && !self.lost_ready && !self.has_live(),
+        }
+    }
+
+    /// The turn that begins takes the places of the delete which follows it.
+    fn begin(&self, action: usize) -> Loss {
+        Loss {
+            action,
+            available: self.has_available(),
+            ready: self.has_ready(),
+            unready: !self.is_excused() && !self.has_ready(),
         }
     }
 }
@@ -266,6 +283,7 @@ impl Fleet {
             let counts_only_here = !is_target || (surge && node.ready == Some(false));
             NodeCounts {
                 is_target,
+                in_turn: context.turns.of(position).is_some(),
                 is_down: matches!(placement, Placement::ContinueOnly(_))
                     && is_down(context.goals.tolerations(position), node),
                 is_taken: counts_only_here && taken_at(snapshot, node.name).is_some(),
@@ -320,16 +338,24 @@ impl Fleet {
         self.others.sums.doubled + self.nodes.iter().map(|node| u32::from(node.is_doubled())).sum::<u32>()
     }
 
-    /// Takes the list's deletes away and gives the loss of each target node.
-    pub(super) fn lose(&mut self, deletes: &[Deletion<'_>]) -> Vec<Loss> {
+    /// Takes the list's deletes away and gives the loss of each target node, with those that its turns begin.
+    pub(super) fn lose(&mut self, context: &Context<'_>) -> Vec<Loss> {
         let mut losses = Vec::new();
-        for delete in deletes {
+        for delete in &context.deletes {
             if let (Some(node), PodStage::Live(rank)) = (delete.facts.node, delete.stage) {
                 let loss = self.nodes.change(node, |node| {
                     let loss = node.lose(rank, delete.action);
                     node.is_target.then_some(loss)
                 });
                 losses.extend(loss.flatten());
+            }
+        }
+        for (index, action, subject) in context.actions() {
+            if let (Action::PatchNode { reason: TurnReason::TurnBegins, .. }, Subject::Node(node)) =
+                (action, subject)
+            {
+                losses
+                    .extend(Some(self.nodes.at(node).begin(index)).filter(|_| self.nodes.at(node).is_target));
             }
         }
         losses

@@ -1,7 +1,7 @@
 //! The rules, each with its source and the figures that show a violation.
 
 use daemonset::model::NodeName;
-use daemonset::{Failure, Lifecycle};
+use daemonset::{Failure, Lifecycle, TurnReason};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt;
@@ -195,6 +195,51 @@ pub enum ViolationKind {
     /// The base of a rollout is never deleted.
     #[error("it is the base of the rollout")]
     BaseDeleted,
+    /// The turn of a node begins where the update would take its pod, and ends once nothing is left to do there
+    /// ([`Policy::turn`](field@daemonset::Policy::turn)).
+    #[error("{reason:?} is not due")]
+    TurnNotDue {
+        /// The reason of the patch.
+        reason: TurnReason,
+    },
+    /// The patch of a node changes its own turn, its gates and its own cordon, and nothing else.
+    #[error("the patch's {field} is wrong")]
+    WrongPatch {
+        /// The first wrong field.
+        field: &'static str,
+    },
+    /// With turns no pod is taken from a node that is not in turn.
+    #[error("the node is not in turn")]
+    NotInTurn,
+    /// While the policy of turns can't be read, no pod is taken.
+    #[error("the policy of turns can't be read")]
+    TurnsKept,
+    /// The pod of a node in turn goes once all gates are open, or overdue where the policy says so.
+    #[error("gates are closed: {}", gates.join(", "))]
+    GateClosed {
+        /// These gates.
+        gates: Vec<String>,
+    },
+    /// No more nodes are in turn than may be unavailable.
+    #[error("{after} nodes would be in turn; {limit} may")]
+    TurnLimitExceeded {
+        /// Nodes in turn with this one, without those that do not count.
+        after: u32,
+        /// M.
+        limit: u32,
+    },
+    /// With [`Policy::pull`](field@daemonset::Policy::pull) a Ready pod goes once the images of its successor are on the node, or
+    /// nobody waits for them any more.
+    #[error("the images of its successor are not on the node")]
+    NotPulled,
+    /// No more nodes pull at a time than [`PullPolicy::parallel`](field@daemonset::policy::PullPolicy::parallel) says.
+    #[error("{pulling} nodes would pull; {limit} may")]
+    TooManyPulls {
+        /// Pull pods that have not pulled all images, with this one.
+        pulling: u32,
+        /// The limit.
+        limit: u32,
+    },
     /// Creates go out in batches of 1, 2, 4 … (v1.36 `slowStartBatch`).
     #[error("the create must be in batch {expected}, not {found}")]
     WrongBatch {

@@ -37,6 +37,7 @@ mod deletes;
 mod excuse;
 mod fleet;
 mod goals;
+mod in_place;
 mod kept;
 mod kind;
 mod limits;
@@ -45,9 +46,12 @@ mod list;
 mod manifests;
 mod memories;
 mod named;
+mod pulls;
 mod revisions;
 mod stage;
 mod status;
+mod turn_rules;
+mod turns;
 mod violation;
 
 pub use kept::{Auditor, NotKept, audit_kept};
@@ -58,6 +62,7 @@ use context::Context;
 use daemonset::{Action, CustomSnapshot, Snapshot};
 use fleet::{Fleet, Sums};
 use goals::Goals;
+use turn_rules::Rooms;
 use violation::Findings;
 
 /// The safety rules that these actions break, in the order of the actions; empty for every plan of
@@ -122,8 +127,12 @@ fn audit_towards(snapshot: &Snapshot<'_>, goals: &Goals<'_>, actions: &[Action])
 /// The rules about the objects of the actions.
 fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Findings<'_>) {
     claims::check(context, findings);
-    let losses = fleet.lose(&context.deletes);
+    let ranked = turn_rules::ranked(context, &fleet);
+    let losses = fleet.lose(context);
+    let rooms = Rooms::new(context, &fleet, ranked);
     limits::check_deletes(context, &fleet, &losses, findings);
+    turn_rules::check(context, &fleet, &rooms, findings);
+    pulls::check(context.snapshot, fleet.desired, context.actions, findings);
     limits::check_leaving(context, &fleet, findings);
     deletes::check(context, &fleet, findings);
     let surged = creates::check(context, &mut fleet, findings);

@@ -13,7 +13,7 @@ use daemonset::policy::UnreadyPolicy;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A limit in nodes: percentages of D round up.
-fn nodes(limit: IntOrString, desired: u32) -> u32 {
+pub(super) fn nodes(limit: IntOrString, desired: u32) -> u32 {
     match limit {
         IntOrString::Int(nodes) => nodes,
         IntOrString::Percent(percent) => {

@@ -2,7 +2,7 @@
 
 use super::kind::ViolationKind;
 use super::violation::Findings;
-use daemonset::{Action, Snapshot};
+use daemonset::{Action, CreateReason, DeleteReason, Snapshot, TurnReason};
 
 /// The place of an action in the order of a list.
 fn place(action: &Action) -> u8 {
@@ -16,12 +16,16 @@ fn place(action: &Action) -> u8 {
         Action::RenumberRevision { .. } => 3,
         Action::AnnotateRevision { .. } => 4,
         Action::LabelPod { .. } => 5,
-        Action::DeletePod { .. } => 6,
+        // Pull pods come behind all that concerns the DaemonSet itself.
+        Action::DeletePod { reason: DeleteReason::PullDone, .. } => 10,
+        Action::CreatePod { reason: CreateReason::PullImages, .. } => 11,
+        Action::PatchNode { .. } => 12,
+        Action::DeletePod { .. } | Action::UpdatePodInPlace { .. } => 6,
         Action::CreatePod { .. } => 7,
         Action::DeleteRevision { .. } => 8,
         Action::UpdateStatus { .. } => 9,
-        Action::RecordEvent { .. } => 10,
-        Action::Requeue { .. } => 11,
+        Action::RecordEvent { .. } => 13,
+        Action::Requeue { .. } => 14,
     }
 }
 
@@ -29,6 +33,7 @@ fn place(action: &Action) -> u8 {
 pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
     let limit = snapshot.spec().policy.burst;
     let (mut furthest, mut deletes, mut creates, mut requeued) = (0, 0_u32, 0_u32, false);
+    let mut pulls = 0_u32;
     for (index, action) in actions.iter().enumerate() {
         let place = place(action);
         if place < furthest {
@@ -36,16 +41,22 @@ pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut 
         }
         furthest = furthest.max(place);
         let kind = match action {
-            Action::DeletePod { .. } => {
+            // The beginning of a turn counts as the delete that follows it.
+            Action::DeletePod { .. }
+            | Action::UpdatePodInPlace { .. }
+            | Action::PatchNode { reason: TurnReason::TurnBegins, .. } => {
                 deletes = deletes.saturating_add(1);
                 (deletes > limit).then_some(ViolationKind::BurstExceeded { limit })
             }
-            Action::CreatePod { batch, .. } => {
+            Action::CreatePod { batch, reason, .. } => {
                 creates = creates.saturating_add(1);
                 if creates > limit {
                     findings.add(index, ViolationKind::BurstExceeded { limit });
                 }
-                let (expected, found) = (creates.ilog2(), *batch);
+                // Pull pods have a slow start of their own.
+                let is_pull = *reason == CreateReason::PullImages;
+                pulls += u32::from(is_pull);
+                let (expected, found) = (if is_pull { pulls } else { creates }.ilog2(), *batch);
                 (found != expected).then_some(ViolationKind::WrongBatch { expected, found })
             }
             Action::Requeue { at, .. } => {

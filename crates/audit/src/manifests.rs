@@ -8,7 +8,7 @@ use daemonset::internal::{CustomBody, Shared, Tie};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use daemonset::model::{DaemonSet, Labels, NodeName, Toleration};
 use daemonset::policy::Binding;
-use daemonset::{Action, Snapshot};
+use daemonset::{Action, CreateReason, Snapshot};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -18,6 +18,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, bool, Option<&'static str>)> = None;
     for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
+            Action::CreatePod { reason: CreateReason::PullImages, .. } => None,
             Action::CreatePod { node, pod, .. } => {
                 let source = Source::new(context, node);
                 let field = match (&pod.body, seen) {

@@ -1,8 +1,9 @@
 //! The entries of `Memory`, read with an arithmetic apart from the planner's.
 
+use super::in_place;
 use super::named::ByUid;
 use daemonset::internal::{NodeIx, Ownership, PodIx};
-use daemonset::{Failure, Snapshot};
+use daemonset::{Failure, PodView, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 
 /// A create that was accepted, or may have been, and that the snapshot does not show.
@@ -21,14 +22,52 @@ pub(super) struct Unseen<'s> {
 /// must have gone back, and the list of pods is older than its version.
 fn is_expected(snapshot: &Snapshot<'_>, at: Timestamp, version: Option<u64>) -> bool {
     let is_read = snapshot.pods_version().is_some_and(|read| version.is_some_and(|written| read >= written));
+    !is_read && is_fresh(snapshot, at)
+}
+
+/// Whether it has not expired, and is not so far ahead that a clock must have gone back.
+fn is_fresh(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
     let expiry = SignedDuration::from_secs(snapshot.spec().policy.in_flight_expiry_seconds.into());
     let age = snapshot.now().duration_since(at);
-    !is_read && age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
+    age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
 }
 
 pub(super) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
     let accepted = snapshot.memory().and_then(|memory| memory.deletes.get(uid));
     accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
+}
+
+/// Whether a pod was changed in its place, and the snapshot has its old form.
+pub(super) fn change_in_flight(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+    let accepted = snapshot.memory().and_then(|memory| memory.turns.in_place.get(pod.uid));
+    accepted.is_some_and(|change| {
+        let shown = in_place::changed_at(pod).is_some_and(|at| change.changed_at <= at);
+        !shown && is_expected(snapshot, change.at, change.version)
+    })
+}
+
+/// When the patch of a node was accepted that the snapshot does not show.
+pub(super) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
+    let patch = snapshot.memory()?.turns.patches.get(node)?;
+    let is_read =
+        snapshot.nodes_version().is_some_and(|read| patch.version.is_some_and(|written| read >= written));
+    (!is_read && is_fresh(snapshot, patch.at)).then_some(patch.at)
+}
+
+/// How many pull pods were created that the snapshot does not show.
+pub(super) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
+    let pulls = snapshot.memory().into_iter().flat_map(|memory| &memory.turns.pulls);
+    let namespace = snapshot.spec().daemon_set.metadata.namespace.as_str();
+    let is_shown =
+        |name: &str| snapshot.pods().iter().any(|pod| pod.name == name && pod.namespace == namespace);
+    pulls.filter(|(name, pull)| is_expected(snapshot, pull.at, pull.version) && !is_shown(name)).count()
+        as u32
+}
+
+/// Whether the create of the pull pod with this name was refused half an hour ago, or later.
+pub(super) fn is_pull_refused(snapshot: &Snapshot<'_>, name: &str) -> bool {
+    let refused = snapshot.memory().and_then(|memory| memory.turns.refused_pulls.get(name));
+    refused.is_some_and(|at| snapshot.now().duration_since(*at).abs() < SignedDuration::from_mins(30))
 }
 
 /// The known uids of created pods.

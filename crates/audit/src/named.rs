@@ -1,6 +1,6 @@
 //! The object of each action, as the action names it and as it is found in the snapshot.
 
-use daemonset::internal::{Hasher, PodIx, Position, RevisionIx};
+use daemonset::internal::{Hasher, NodeIx, PodIx, Position, RevisionIx};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, Snapshot};
 use indexmap::IndexMap;
@@ -31,6 +31,7 @@ impl<'s, I: Position> ByUid<'s, I> {
 pub(super) enum Named<'s> {
     Pod(&'s ObjectRef),
     Revision(&'s ObjectRef),
+    Node(&'s ObjectRef),
     DaemonSet(&'s ObjectRef),
     /// It creates, or wakes up.
     Nothing,
@@ -42,7 +43,9 @@ impl<'s> Named<'s> {
             Action::AdoptPod { pod, .. }
             | Action::ReleasePod { pod, .. }
             | Action::LabelPod { pod, .. }
+            | Action::UpdatePodInPlace { pod, .. }
             | Action::DeletePod { pod, .. } => Named::Pod(pod),
+            Action::PatchNode { node, .. } => Named::Node(node),
             Action::AdoptRevision { revision, .. }
             | Action::ReleaseRevision { revision, .. }
             | Action::LabelRevision { revision, .. }
@@ -61,14 +64,14 @@ impl<'s> Named<'s> {
     pub(super) fn pod(self) -> Option<&'s ObjectRef> {
         match self {
             Named::Pod(pod) => Some(pod),
-            Named::Revision(_) | Named::DaemonSet(_) | Named::Nothing => None,
+            Named::Revision(_) | Named::Node(_) | Named::DaemonSet(_) | Named::Nothing => None,
         }
     }
 
     pub(super) fn revision(self) -> Option<&'s ObjectRef> {
         match self {
             Named::Revision(revision) => Some(revision),
-            Named::Pod(_) | Named::DaemonSet(_) | Named::Nothing => None,
+            Named::Pod(_) | Named::Node(_) | Named::DaemonSet(_) | Named::Nothing => None,
         }
     }
 }
@@ -78,6 +81,7 @@ impl<'s> Named<'s> {
 pub(super) enum Subject {
     Pod(PodIx),
     Revision(RevisionIx),
+    Node(NodeIx),
     DaemonSet,
     /// The action names an object, and none of its kind has this namespace, name and uid.
     Unknown,
@@ -100,6 +104,11 @@ pub(super) fn subjects(
                 Some((position, pod)) if is(named, pod.namespace, pod.name) => Subject::Pod(position),
                 Some(_) | None => Subject::Unknown,
             }
+        }
+        Named::Node(named) => {
+            // Uid and version are its preconditions.
+            let found = snapshot.index().node(&named.name);
+            found.map_or(Subject::Unknown, Subject::Node)
         }
         Named::Revision(named) => {
             match revisions.get(named.uid.as_str()).map(|position| (position, snapshot.revision(position))) {

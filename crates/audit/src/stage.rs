@@ -1,5 +1,6 @@
 //! The stage and the rank of a pod, as far as harm is concerned: judged apart from the planner.
 
+use super::in_place;
 use super::lineage::Lineage;
 use super::memories;
 use daemonset::internal::{Phase, PodFacts, Position};
@@ -93,7 +94,9 @@ impl<'s> PodStages<'s> {
             (false, Phase::Failed) => PodStage::Failed,
             (false, Phase::Succeeded) => PodStage::Succeeded,
             (false, Phase::PendingOrUnknown | Phase::Running) => {
-                let readiness = match (pod.ready == Some(true), self.is_ready_long_enough(pod)) {
+                let settles =
+                    in_place::changed(pod, self.snapshot.now()).is_some_and(|changed| changed.settles);
+                let readiness = match (pod.ready == Some(true) && !settles, self.is_ready_long_enough(pod)) {
                     (true, true) => Readiness::Available,
                     (true, false) => Readiness::NotYetAvailable,
                     (false, _) => Readiness::NotReady,
@@ -103,14 +106,17 @@ impl<'s> PodStages<'s> {
         }
     }
 
-    /// Terminating, or its deletion was accepted and is not seen yet.
+    /// Terminating, or its deletion, or its change in place, was accepted and is not seen yet.
     fn is_terminating(&self, pod: &PodView<'_>) -> bool {
         pod.deleted_at.is_some()
             || (self.remembers_deletes && memories::delete_in_flight(self.snapshot, pod.uid))
+            || memories::change_in_flight(self.snapshot, pod)
     }
 
     fn is_ready_long_enough(&self, pod: &PodView<'_>) -> bool {
         self.snapshot.spec().daemon_set.spec.min_ready_seconds == 0
-            || pod.ready_since.zip(self.ready_by).is_some_and(|(since, by)| since <= by)
+            || in_place::ready_since(pod, self.snapshot.now())
+                .zip(self.ready_by)
+                .is_some_and(|(since, by)| since <= by)
     }
 }

@@ -3,10 +3,12 @@
 use super::fleet::Sums;
 use super::goals::Goals;
 use super::kind::ViolationKind;
+use super::turn_rules;
+use super::turns::Written;
 use super::violation::Findings;
 use daemonset::internal::{Placement, enumerate};
 use daemonset::model::DaemonSetStatus;
-use daemonset::{Action, Snapshot, StatusReason};
+use daemonset::{Action, Snapshot, StatusReason, TurnReason};
 use serde_json::Value;
 
 /// Events and wake-ups change no object.
@@ -28,10 +30,22 @@ pub(super) fn check_untouched(
     } else {
         return false;
     };
-    for (index, _) in actions.iter().enumerate().filter(|(_, action)| changes_an_object(action)) {
-        findings.add(index, kind.clone());
+    for (index, action) in actions.iter().enumerate().filter(|(_, action)| changes_an_object(action)) {
+        let is_allowed = kind == ViolationKind::BeingDeleted && is_right_end(snapshot, action);
+        if !is_allowed {
+            findings.add(index, kind.clone());
+        }
     }
     true
+}
+
+/// The turns of a DaemonSet end with it: no garbage collector finds them.
+fn is_right_end(snapshot: &Snapshot<'_>, action: &Action) -> bool {
+    let Action::PatchNode { node, reason: TurnReason::TurnEnds, .. } = action else { return false };
+    let view = snapshot.index().node(&node.name).map(|node| snapshot.node(node));
+    view.is_some_and(|view| {
+        Written::on(snapshot, view).is_some() && turn_rules::wrong_form(snapshot, view, action).is_none()
+    })
 }
 
 /// Checks every status that is written.

@@ -98,7 +98,9 @@ fn subject(action: &Action) -> Option<ViolationSubject> {
         Action::AdoptPod { pod, .. }
         | Action::ReleasePod { pod, .. }
         | Action::LabelPod { pod, .. }
+        | Action::UpdatePodInPlace { pod, .. }
         | Action::DeletePod { pod, .. } => Some(ViolationSubject::Pod { pod: pod.clone() }),
+        Action::PatchNode { node, .. } => Some(ViolationSubject::Node { node: node.name.as_str().into() }),
         Action::AdoptRevision { revision, .. }
         | Action::ReleaseRevision { revision, .. }
         | Action::LabelRevision { revision, .. }

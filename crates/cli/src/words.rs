@@ -8,7 +8,7 @@ use daemonset::report::{
 };
 use daemonset::{
     ClaimReason, CreateReason, LabelReason, Rejections, RequeueReason, RevisionReason, RolloutReason,
-    StatusReason,
+    StatusReason, TurnReason,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -161,6 +161,7 @@ pub(crate) fn creating(reason: CreateReason) -> String {
     match reason {
         CreateReason::MissingPod => "the node has none".to_owned(),
         CreateReason::Surge => "updated, beside the outdated one".to_owned(),
+        CreateReason::PullImages => "it pulls the new images".to_owned(),
         other => format!("{other:?}"),
     }
 }
@@ -215,6 +216,18 @@ pub(crate) fn waking(reason: RequeueReason) -> String {
         RequeueReason::WaveDone => "a wave has baked then".to_owned(),
         RequeueReason::FailureDue => "a node counts as failing then".to_owned(),
         RequeueReason::ProgressDeadline => "the progress deadline of the rollout passes then".to_owned(),
+        RequeueReason::TurnOverdue => "gates are overdue then".to_owned(),
+        RequeueReason::PullTimeout => "images are waited for no longer then".to_owned(),
+        RequeueReason::InPlaceSettled => "a pod that was changed in its place counts again then".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn patching(reason: TurnReason) -> String {
+    match reason {
+        TurnReason::TurnBegins => "its turn begins".to_owned(),
+        TurnReason::TurnEnds => "its turn ends".to_owned(),
+        TurnReason::TurnLosesCordon => "a person has uncordoned it".to_owned(),
         other => format!("{other:?}"),
     }
 }
@@ -233,6 +246,7 @@ pub(crate) fn deleting(reason: DeleteReason) -> String {
         DeleteReason::OutdatedNotReady => "outdated and not Ready, down anyway",
         DeleteReason::OutdatedNotYetAvailable => "outdated and not yet available",
         DeleteReason::OutdatedAvailable => "outdated, within the budget",
+        DeleteReason::PullDone => "nobody waits for its images any more",
         other => return format!("{other:?}"),
     };
     text.to_owned()

@@ -7,6 +7,7 @@ use crate::policy_file::{Override, policy};
 use crate::rollout::policy::Role;
 use clap::{Parser, ValueEnum};
 use daemonset::Policy;
+use daemonset::policy::{FitPolicy, InPlacePolicy, PodNames};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -148,6 +149,12 @@ rollout: {waves, paused, approved, onFailure}
 drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
   Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters, with
   --drive; without that flag the file is refused, and the annotation of a DaemonSet drives nothing.
+priorityClassName: (none)
+  The priority of created pods whose template names none. Want it where daemons must have their place before other pods. No
+  revision changes, and no pod is outdated for it.
+turn: (none); pull: (none); inPlace: Never; fit: Ignore
+  The nodes around an update: drained first, images pulled first, changed in place, room for the new pod. The library decides
+  them; this controller does not carry them out, and refuses the file.
 markPrefix: rollout.daemonset
   The prefix of the annotations of a ControllerRevision with the state of its rollout.
 daemonTolerations: Kubernetes (default), None, or Given: [...]
@@ -174,6 +181,7 @@ impl Args {
         if !self.drive && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
             problems.push("policy.drive: only a process with --drive drives updates".to_owned());
         }
+        problems.extend(policy.iter().flat_map(not_carried_out));
         match policy {
             Ok(policy) if problems.is_empty() => Ok(policy),
             Ok(_) => Err(problems),
@@ -214,9 +222,36 @@ impl Args {
     }
 }
 
+/// The choices about the nodes around an update that only the library knows: a rollout that waits for them here would never end.
+fn not_carried_out(policy: &Policy) -> impl Iterator<Item = String> {
+    let asked_for = [
+        ("turn", policy.turn.is_some()),
+        ("pull", policy.pull.is_some()),
+        ("inPlace", policy.in_place != InPlacePolicy::default()),
+        ("fit", policy.fit != FitPolicy::default()),
+        ("podNames", policy.pod_names == PodNames::OnePerNode),
+    ];
+    let asked_for = asked_for.into_iter().filter(|(_, is_asked_for)| *is_asked_for);
+    asked_for.map(|(field, _)| format!("policy.{field}: this controller does not carry it out"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_policy_that_is_not_carried_out_is_refused() {
+        let text = "turn: {cordon: true}\npull: {}\ninPlace: IfPossible\nfit: Hold\npodNames: OnePerNode\n";
+        let file = std::env::temp_dir().join(format!("daemonset-policy-{}.yaml", std::process::id()));
+        std::fs::write(&file, text).unwrap();
+        let problems = args(&["--policy", file.to_str().unwrap()]).check().unwrap_err();
+        std::fs::remove_file(&file).unwrap();
+        let fields: Vec<_> = problems.iter().map(|problem| problem.split(':').next().unwrap()).collect();
+        assert_eq!(
+            fields,
+            ["turn", "pull", "inPlace", "fit", "podNames"].map(|field| format!("policy.{field}"))
+        );
+    }
 
     fn args(flags: &[&str]) -> Args {
         Args::parse_from(["daemonset-controller"].iter().chain(flags))

@@ -5,7 +5,7 @@ use crate::change_log::ChangedObject;
 use crate::other_controller::OtherController;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeMeta, OwnerReference, Pod, Uid};
 use daemonset_placement::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
 use std::collections::HashMap;
@@ -48,6 +48,9 @@ pub(crate) trait WatchedObject: Sized {
     fn note_version(event: &Event<Self>, caches: &Caches) {
         let _ = (event, caches);
     }
+
+    /// Drops the fields that no policy of this controller reads, before the cache keeps the object.
+    fn make_lean(&mut self) {}
 }
 
 impl EventMapper {
@@ -142,6 +145,10 @@ impl WatchedObject for DaemonSet {
 }
 
 impl WatchedObject for Pod {
+    fn make_lean(&mut self) {
+        Pod::make_lean(self);
+    }
+
     fn as_changed(_: Option<&Self>, pod: &Self, _: Option<&Self>, caches: &Caches) -> Option<ChangedObject> {
         let (namespace, name) = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
         caches.has_daemon_set_in(namespace).then(|| ChangedObject::Pod(namespace.into(), name.into()))
@@ -191,11 +198,11 @@ fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
 fn node_affects_plans(before: &Node, after: &Node) -> bool {
     fn read(node: &Node) -> impl PartialEq {
         let Node {
-            metadata: NodeMeta { name: _, uid: _, resource_version: _, labels, kube: _ },
+            metadata: NodeMeta { name: _, uid: _, resource_version: _, labels, annotations, kube: _ },
             spec,
             status,
         } = node;
-        (labels, spec, status)
+        (labels, annotations, spec, status)
     }
     read(before) != read(after)
 }
@@ -219,6 +226,13 @@ impl WatchedObject for ControllerRevision {
 }
 
 impl WatchedObject for Node {
+    /// A node has the names of up to 50 images. Without the turns of this policy its annotations would be leftovers to remove, which
+    /// needs a right that this controller does not have.
+    fn make_lean(&mut self) {
+        self.status.images = Vec::new();
+        self.metadata.annotations = Labels::default();
+    }
+
     fn as_changed(
         before: Option<&Self>,
         node: &Self,

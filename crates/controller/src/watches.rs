@@ -93,8 +93,13 @@ impl Watches {
             let mut events = pin!(events);
             while let Some(event) = events.next().await {
                 match event {
-                    Ok(event) => {
+                    Ok(mut event) => {
                         let start = Instant::now();
+                        if let Event::Apply(object) | Event::Delete(object) | Event::InitApply(object) =
+                            &mut event
+                        {
+                            object.make_lean();
+                        }
                         backoff.succeeded(&event);
                         self.take_event(&mut writer, &event);
                         busy += start.elapsed();

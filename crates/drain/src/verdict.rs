@@ -4,6 +4,7 @@ use crate::daemon::{DaemonOwner, is_daemon_set};
 use crate::pod::Pod;
 use crate::policy::DrainPolicy;
 use daemonset::kubernetes::Selector;
+use daemonset::kubernetes::well_known::MIRROR_ANNOTATION;
 use daemonset::model::{Node, OwnerReference};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -141,7 +142,7 @@ impl<'a> Rules<'a> {
         // A pod that waits for the scheduler is on no node, not even on one without a name.
         if !is_here || pod.spec.node_name.as_str().is_empty() {
             Some(LeftAlone::OtherNode)
-        } else if metadata.annotations.mirror.is_some() {
+        } else if metadata.annotations.get(MIRROR_ANNOTATION).is_some() {
             Some(LeftAlone::Mirror)
         // Finished ones, too: theirs to remove [drain-leaves-finished-daemons].
         } else if pod.controller().is_some_and(|owner| self.is_daemon(&metadata.namespace, owner)) {

@@ -1,7 +1,10 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
+use daemonset::internal::{
+    FromTemplate, Placement, cut, decide, has_turn, is_of_turns, needs_whole_objects, plan_decided,
+    watch_for_bugs,
+};
 use daemonset::model::{Owner, Uid};
 use daemonset::report::ReportScope;
 use daemonset::{
@@ -66,6 +69,10 @@ pub enum NeedsLists {
     /// [`check`](daemonset::SnapshotBuilder::check) refuses.
     #[error("a change concerns facts of objects that are not kept, or an object is invalid")]
     NotKept,
+    /// The policy, a node in turn, a pull pod, or a pod that was changed in its place: a plan looks at more of the objects than is
+    /// kept, and each plan needs lists until that is over.
+    #[error("turns, pulls, changes in place, fit and one name for each node are planned from lists alone")]
+    WholeObjects,
     /// This crate has met a bug of its own in a plan from changes. The plan of all objects may do without it.
     #[error("the plan from changes has met a bug of the planner")]
     Bug,
@@ -133,7 +140,9 @@ impl Tracker {
         let (planned, has_bug) = watch_for_bugs(|| {
             let decision = decide(&snapshot);
             let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
-            let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
+            let keeps = !needs_whole_objects(&snapshot);
+            let kept =
+                keeps.then(|| Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory()));
             (planned, kept)
         });
         let (planned, kept) = planned;
@@ -141,7 +150,7 @@ impl Tracker {
             return Err(PlanError::bug(Recording::from(&snapshot)));
         }
         self.reconciler.given(&planned);
-        self.kept = Ok(Box::new(kept));
+        self.kept = kept.map(Box::new).ok_or(NeedsLists::WholeObjects);
         Ok(planned)
     }
 
@@ -171,6 +180,14 @@ impl Tracker {
     /// Where the change, or one before it, does not suffice for the next plan: all objects must be listed. The next
     /// [`plan`](Self::plan) says so as well.
     pub fn apply(&mut self, change: Change<'_>) -> Result<(), NeedsLists> {
+        let needs_lists = match &change {
+            Change::Node(node) => has_turn(node),
+            Change::Pod(pod) => is_of_turns(pod, self.reconciler.uid()),
+            _ => false,
+        };
+        if needs_lists && self.kept.is_ok() {
+            return Err(self.lose(NeedsLists::WholeObjects));
+        }
         let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
         kept.apply(change, self.reconciler.memory()).map_err(|reason| self.lose(reason))
     }

@@ -57,7 +57,8 @@ pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 /// release.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::kubernetes::hash::{Hasher, content_hash, lookup_hash, name_hash};
+    pub use crate::kubernetes::hash::{Hasher, content_hash, first_hex_digits, lookup_hash, name_hash};
+    pub use crate::kubernetes::names::cut_name;
     pub use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
     pub use crate::kubernetes::revision::has_template;
     pub use crate::kubernetes::selector::{CompiledRequirement, Vocabulary};
@@ -70,9 +71,14 @@ pub mod internal {
     pub use crate::problem::{Problems, cut};
     pub use crate::recovery::recovered_template;
     pub use crate::view::{
-        ContainersView, Known, LabelsView, LifecycleView, NodeFacts, Phase, TaintView, TaintsView,
-        TolerationsView, Truth,
+        ContainersView, Known, LabelsView, LifecycleView, NodeFacts, NodeObject, Phase, PodObject, TaintView,
+        TaintsView, TolerationsView, Truth, whole_node, whole_pod,
     };
+
+    /// Of resources.
+    pub mod quantity {
+        pub use crate::kubernetes::quantity::*;
+    }
 
     /// Of a ControllerRevision.
     pub mod revision {

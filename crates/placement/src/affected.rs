@@ -186,8 +186,9 @@ fn inputs_differ(before: &Node, after: &Node) -> bool {
 fn inputs(node: &Node) -> (&Labels, &NodeSpec, Vec<&NodeCondition>) {
     // Without `..`, so that a field that nodes get does not compile before it is read here, or named as one that no plan reads.
     let Node { metadata, spec, status } = node;
-    let NodeMeta { name: _, uid: _, resource_version: _, labels, kube: _ } = metadata;
-    let NodeStatus { conditions } = status;
+    // Turns concern every DaemonSet that has one, and no placement.
+    let NodeMeta { name: _, uid: _, resource_version: _, labels, annotations: _, kube: _ } = metadata;
+    let NodeStatus { conditions, images: _ } = status;
     let is_read = |condition: &&NodeCondition| !NOT_READ.contains(&condition.kind.as_ref());
     (labels, spec, conditions.iter().filter(is_read).collect())
 }

@@ -4,10 +4,13 @@ use super::environment::{Created, Environment, namespaced_name};
 use super::event::Actor;
 use super::watch::WatchEvent;
 use daemonset::kubernetes::canonical_json;
-use daemonset::model::{ControllerRevision, DaemonSetStatus, ObjectRef, OwnerReference, Uid};
+use daemonset::model::{
+    ControllerRevision, DaemonSetStatus, Labels, NodeName, ObjectRef, OwnerReference, Pod, Uid,
+};
 use daemonset::{Action, ActionOutcome, PodManifest};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -45,6 +48,17 @@ impl Environment {
                 }
             }
             Action::CreatePod { pod, .. } => return Ok(ActionOutcome::Created(self.create_pod(pod, by)?)),
+            Action::UpdatePodInPlace { pod, patch, .. } => {
+                let uid = self.existing_pod(pod)?;
+                self.change_pod(&uid, |pod| change_in_place(pod, patch));
+            }
+            Action::PatchNode { node, unschedulable, annotations, .. } => {
+                let name = self.unchanged_node(node)?;
+                self.change_node(&name, |node| {
+                    node.spec.unschedulable = unschedulable.unwrap_or(node.spec.unschedulable);
+                    node.metadata.annotations = patched(&node.metadata.annotations, annotations);
+                });
+            }
             Action::AdoptRevision { revision, .. } => {
                 let (uid, owner) = (self.existing_revision(revision)?, self.owner()?);
                 self.change_revision(&uid, |revision| revision.metadata.owner_references.push(owner));
@@ -63,11 +77,7 @@ impl Environment {
             Action::AnnotateRevision { revision, annotations, .. } => {
                 let uid = self.existing_revision(revision)?;
                 self.change_revision(&uid, |revision| {
-                    let kept = &revision.metadata.annotations;
-                    let kept = kept.iter().filter(|(key, _)| !annotations.contains_key(*key));
-                    let set =
-                        annotations.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
-                    revision.metadata.annotations = kept.chain(set).collect();
+                    revision.metadata.annotations = patched(&revision.metadata.annotations, annotations);
                 });
             }
             Action::RenumberRevision { revision, number, .. } => {
@@ -83,6 +93,15 @@ impl Environment {
             Action::RecordEvent { .. } | Action::Requeue { .. } => {}
         }
         Ok(ActionOutcome::Done)
+    }
+
+    /// Uid and resource version are preconditions.
+    fn unchanged_node(&self, reference: &ObjectRef) -> Result<NodeName, ApiError> {
+        let name = NodeName::from(reference.name.as_str());
+        let node = self.objects.nodes.get(&name).ok_or(ApiError::NotFound)?;
+        let is_unchanged = node.metadata.uid == reference.uid
+            && node.metadata.resource_version == reference.resource_version;
+        if is_unchanged { Ok(name) } else { Err(ApiError::Conflict) }
     }
 
     fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
@@ -179,5 +198,30 @@ impl Environment {
         let event = WatchEvent::DaemonSet(Arc::clone(stored));
         self.unsent.push(event);
         Ok(())
+    }
+}
+
+/// Annotations with these set and removed.
+fn patched(annotations: &Labels, patch: &BTreeMap<String, Option<String>>) -> Labels {
+    let kept = annotations.iter().filter(|(key, _)| !patch.contains_key(*key));
+    let set = patch.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
+    kept.chain(set).collect()
+}
+
+/// The strategic merge patch of an update in place: labels, annotations, and images by the names of their containers.
+fn change_in_place(pod: &mut Pod, patch: &Value) {
+    let members = |field: &str| -> BTreeMap<String, Option<String>> {
+        let found = patch.get("metadata").and_then(|metadata| metadata.get(field));
+        found.and_then(|found| BTreeMap::deserialize(found).ok()).unwrap_or_default()
+    };
+    pod.metadata.labels = patched(&pod.metadata.labels, &members("labels"));
+    pod.metadata.annotations = patched(&pod.metadata.annotations, &members("annotations"));
+    let containers = patch.pointer("/spec/containers").and_then(Value::as_array);
+    for changed in containers.into_iter().flatten() {
+        let field = |name: &str| changed.get(name).and_then(Value::as_str);
+        let own = pod.spec.containers.iter_mut().find(|own| Some(own.name.as_str()) == field("name"));
+        if let (Some(own), Some(image)) = (own, field("image")) {
+            own.image = image.to_owned();
+        }
     }
 }

@@ -247,8 +247,11 @@ impl Environment {
     }
 
     pub(super) fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) {
+        let version = self.new_version();
         let Some(stored) = self.objects.nodes.get_mut(name) else { return };
-        change(Arc::make_mut(stored));
+        let node = Arc::make_mut(stored);
+        change(node);
+        node.metadata.resource_version = version;
         self.unsent.push(WatchEvent::Node(Arc::clone(stored)));
     }
 
@@ -304,7 +307,7 @@ impl Environment {
         let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
         let ours = self.objects.daemon_set.as_ref().map(|ds| ds.metadata.uid.as_str());
         let fits = controller == ours || (controller.is_none() && self.is_selected(pod));
-        pod.metadata.annotations.mirror.is_none() && fits
+        !pod.metadata.annotations.contains_key("kubernetes.io/config.mirror") && fits
     }
 
     /// Every pod counts as selected while there is no DaemonSet.

@@ -202,7 +202,8 @@ impl Environment {
         let restart_count = i32::try_from(runtime.restarts).unwrap_or(i32::MAX);
         let waiting_reason = waiting_reason.to_owned();
         self.change_pod(uid, |pod| {
-            pod.status.container_statuses = vec![ContainerStatus { restart_count, waiting_reason }];
+            pod.status.container_statuses =
+                vec![ContainerStatus { restart_count, waiting_reason, ..ContainerStatus::default() }];
         });
     }
 

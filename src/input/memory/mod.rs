@@ -7,14 +7,18 @@
 pub(crate) mod in_flight;
 pub(crate) mod node_failures;
 mod rejections;
+pub(crate) mod turns;
+mod turns_in_flight;
 
 use crate::action::{Action, Failure};
+use daemonset_objects::PodView;
 use daemonset_objects::model::{NodeName, ObjectRef, Uid};
 use jiff::Timestamp;
 use node_failures::{NodeFailures, updated_within_a_limit};
 pub use rejections::Rejections;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use turns::KeptTurns;
 
 /// In-flight actions, failures and refusals of one DaemonSet.
 ///
@@ -82,6 +86,10 @@ pub struct Memory {
     #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rejections: BTreeMap<NodeName, Rejections>,
+    /// Turns, pulls and changes in place.
+    #[doc(hidden)]
+    #[serde(skip_serializing_if = "KeptTurns::is_empty")]
+    pub turns: KeptTurns,
 }
 
 /// A create that the API server accepted (or may have accepted).
@@ -133,10 +141,25 @@ impl From<InFlightDelete> for WrittenDelete {
 /// An update's delete that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// The deleted pod.
+    /// The deleted pod, or the one that was changed in its place.
     pub uid: Uid,
     /// When the outcome was known.
     pub at: Timestamp,
+    /// For a pod that was changed in its place, when: the pod itself is back once it shows this change, or a later one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_at: Option<Timestamp>,
+}
+
+impl Taken {
+    fn by_delete(uid: &Uid, at: Timestamp) -> Self {
+        Taken { uid: uid.clone(), at, changed_at: None }
+    }
+
+    /// Whether this pod is the taken one without a sign of life: its Ready condition is of the time before.
+    pub(crate) fn hides(&self, pod: &PodView<'_>) -> bool {
+        self.uid.as_str() == pod.uid
+            && !self.changed_at.is_some_and(|at| turns::shows_change(pod.in_place(), at))
+    }
 }
 
 /// The outcome of an action.
@@ -171,6 +194,12 @@ pub enum ActionOutcome {
     Rejected,
     /// The answer was lost (a time-out, a broken connection), and the action may have been done; see [`Memory::settle`].
     Unknown,
+    /// A precondition did not hold, so that nothing changed: the object is another one by now, or has changed since the snapshot. The
+    /// API server would not have rejected the call for the present object, and nothing is remembered of it.
+    Conflict,
+    /// A pod of this name is there already. It is the answer to a create under
+    /// [`PodNames::OnePerNode`](crate::policy::PodNames::OnePerNode), and does not end the plan: the node waits until a snapshot shows that pod.
+    AlreadyExists,
 }
 
 impl ActionOutcome {
@@ -178,7 +207,11 @@ impl ActionOutcome {
     fn object(&self) -> Option<&ObjectRef> {
         match self {
             ActionOutcome::Created(object) | ActionOutcome::Changed(object) => Some(object),
-            ActionOutcome::Done | ActionOutcome::Rejected | ActionOutcome::Unknown => None,
+            ActionOutcome::Done
+            | ActionOutcome::Rejected
+            | ActionOutcome::Unknown
+            | ActionOutcome::Conflict
+            | ActionOutcome::AlreadyExists => None,
         }
     }
 }
@@ -195,14 +228,23 @@ impl Memory {
     /// is kept, too: when the API server rejects the update of a node within a limit, another node comes first the next
     /// time, since one pod that may not be deleted must not end a rollout.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
+        // These change nothing, and say nothing about the next try.
+        if matches!(outcome, ActionOutcome::Conflict | ActionOutcome::AlreadyExists) {
+            return;
+        }
         if let Some(node) = updated_within_a_limit(action) {
             match outcome {
-                ActionOutcome::Rejected => self.refusals.insert(node.clone(), at),
+                ActionOutcome::Rejected => self.refusals.insert(node.into_owned(), at),
                 ActionOutcome::Created(_)
                 | ActionOutcome::Done
                 | ActionOutcome::Changed(_)
-                | ActionOutcome::Unknown => self.refusals.remove(node),
+                | ActionOutcome::Unknown
+                | ActionOutcome::Conflict
+                | ActionOutcome::AlreadyExists => self.refusals.remove(&*node),
             };
+        }
+        if self.record_of_turns(action, outcome, at) {
+            return;
         }
         self.record_rejection(action, outcome, at);
         if *outcome == ActionOutcome::Rejected {
@@ -221,7 +263,7 @@ impl Memory {
                 self.deletes.insert(pod.uid.clone(), InFlightDelete { at, version });
                 if reason.is_update() {
                     // The first delete counts until the node is back: later ones took nothing more.
-                    self.taken.entry(node.clone()).or_insert_with(|| Taken { uid: pod.uid.clone(), at });
+                    self.taken.entry(node.clone()).or_insert_with(|| Taken::by_delete(&pod.uid, at));
                 }
                 if let Some(Failure { generation, count }) = *failure {
                     self.failures.insert(node.clone(), NodeFailures { generation, count, at });
@@ -236,6 +278,8 @@ impl Memory {
             | Action::AnnotateRevision { .. }
             | Action::RenumberRevision { .. }
             | Action::LabelPod { .. }
+            | Action::UpdatePodInPlace { .. }
+            | Action::PatchNode { .. }
             | Action::DeleteRevision { .. }
             | Action::UpdateStatus { .. }
             | Action::RecordEvent { .. }
@@ -243,8 +287,12 @@ impl Memory {
         }
     }
 
-    /// Whether this create or delete is in flight: accepted, and not yet shown by an observed snapshot.
+    /// Whether this action is in flight: a create or a delete, a change of a pod in its place, or a patch of a node that was accepted and
+    /// is not yet shown by an observed snapshot.
     pub fn is_in_flight(&self, action: &Action) -> bool {
+        if let Some(is_in_flight) = self.turns.is_in_flight(action) {
+            return is_in_flight;
+        }
         if let Action::CreatePod { node, pod, .. } = action {
             return self.creates.get(node).is_some_and(|create| create.revision == pod.revision_hash());
         }
@@ -253,8 +301,8 @@ impl Memory {
 
     /// Whether it remembers nothing but, perhaps, the uid of its DaemonSet.
     pub fn is_empty(&self) -> bool {
-        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections } = self;
+        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns } = self;
         let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
-        of_actions && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
+        of_actions && turns.is_empty() && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
     }
 }

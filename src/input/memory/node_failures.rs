@@ -1,10 +1,11 @@
 //! Failures of nodes: pods that fail again and again, and updates that are rejected.
 
-use crate::action::{Action, CreateReason};
+use crate::action::{Action, CreateReason, TurnReason};
 use crate::input::memory::Memory;
 use daemonset_objects::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
@@ -67,10 +68,14 @@ pub(crate) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
 }
 
 /// The node of an action that a limit lets happen on this node instead of another one.
-pub(crate) fn updated_within_a_limit(action: &Action) -> Option<&NodeName> {
+pub(crate) fn updated_within_a_limit(action: &Action) -> Option<Cow<'_, NodeName>> {
     match action {
-        Action::CreatePod { node, reason: CreateReason::Surge, .. } => Some(node),
-        Action::DeletePod { node, reason, .. } if reason.is_update() => Some(node),
+        Action::CreatePod { node, reason: CreateReason::Surge, .. }
+        | Action::UpdatePodInPlace { node, .. } => Some(Cow::Borrowed(node)),
+        Action::DeletePod { node, reason, .. } if reason.is_update() => Some(Cow::Borrowed(node)),
+        Action::PatchNode { node, reason: TurnReason::TurnBegins, .. } => {
+            Some(Cow::Owned(node.name.as_str().into()))
+        }
         _ => None,
     }
 }

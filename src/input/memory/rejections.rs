@@ -52,7 +52,7 @@ impl Memory {
                 self.rejections.remove(node);
             }
             // The answer was lost: nobody knows whether the API server still rejects it.
-            ActionOutcome::Unknown => {}
+            ActionOutcome::Unknown | ActionOutcome::Conflict | ActionOutcome::AlreadyExists => {}
         }
     }
 

@@ -1,17 +1,23 @@
 //! Builds the fleet: classifies each pod once and puts it on its node.
 
 use crate::action::LabelReason;
-use crate::input::Snapshot;
+use crate::input::memory::Memory;
 use crate::input::memory::in_flight::UnseenCreate;
-use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness};
+use crate::input::{PodNames, Snapshot};
+use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness, find_in_place};
+use crate::node::in_place::{InPlace, changed_in_place};
+use crate::node::pull::pull_pods;
+use crate::node::turn::turns;
 use crate::pods::claim::Claim;
 use crate::pods::classify::{Class, Classifier, Evidence};
 use crate::pods::history::{History, Role};
-use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position};
+use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, enumerate};
 use crate::rollout::goals::Goals;
 use daemonset_objects::PodView;
 use daemonset_objects::internal::Phase;
 use jiff::Timestamp;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 impl<'a> Fleet<'a> {
     /// `other_hashes` are those that pods carry in the rest of the cluster.
@@ -39,6 +45,12 @@ impl<'a> Fleet<'a> {
             live_history: IndexVec::repeat(false, history.revisions.len()),
             conflicts: Vec::new(),
             goals: Goals::default(),
+            turns: turns(snapshot),
+            ended_turns: Vec::new(),
+            image_changes: OnceCell::new(),
+            in_place: changed_in_place(snapshot),
+            pull_pods: pull_pods(snapshot, history.current_hash()),
+            names: names(snapshot),
         };
         fleet.expect_unseen_creates(history, &unseen);
         // A revision with pods in the rest of the cluster only must stay, too.
@@ -109,7 +121,7 @@ impl<'a> Fleet<'a> {
             self.without_target.push(position);
             return None;
         }
-        let readiness = readiness(self.snapshot, pod);
+        let readiness = readiness(self.snapshot, pod, find_in_place(&self.in_place, position));
         let Class { evidence, revision, .. } = class;
         // No goal is known yet: `Fleet::towards` compares the pods of nodes whose goal is base again.
         let of_goal = evidence.is_updated();
@@ -118,8 +130,14 @@ impl<'a> Fleet<'a> {
 
     fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
         // Most memories: no uid is looked up.
-        let memory = self.snapshot.memory.as_ref().filter(|memory| !memory.deletes.is_empty());
-        let deleting = memory.and_then(|memory| memory.deleting_until(pod.uid, self.snapshot));
+        let memory = self.snapshot.memory.as_ref();
+        let has_entries = |memory: &&Memory| !memory.deletes.is_empty() || !memory.turns.in_place.is_empty();
+        // A pod that is being changed in its place serves nobody either, until the list shows the change.
+        let in_flight_until = |memory: &Memory| {
+            let deleting = memory.deleting_until(pod.uid, self.snapshot);
+            deleting.or_else(|| memory.changing_until(pod, self.snapshot))
+        };
+        let deleting = memory.filter(has_entries).and_then(in_flight_until);
         // Once the list shows the deletion, the end of the entry changes nothing.
         if let (None, Some(until)) = (pod.deleted_at, deleting) {
             self.expect_until(until);
@@ -210,10 +228,13 @@ fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option
     history.relabels_pods_of(revision).then_some(LabelReason::DuplicateRevision)
 }
 
-fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
-    match (pod.ready == Some(true), pod.phase) {
+fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>, in_place: Option<&InPlace>) -> Readiness {
+    // While its new containers start, the condition may be that of the old ones.
+    let is_ready = pod.ready == Some(true) && !in_place.is_some_and(|in_place| in_place.settles);
+    let ready_since = in_place.map_or(pod.ready_since, |in_place| in_place.ready_since(pod.ready_since));
+    match (is_ready, pod.phase) {
         // As upstream: a pod with the condition is Ready, whatever its phase.
-        (true, _) if is_available(snapshot, pod) => Readiness::Available,
+        (true, _) if is_available(snapshot, ready_since) => Readiness::Available,
         (true, _) => Readiness::NotYetAvailable,
         (false, Phase::PendingOrUnknown) => Readiness::Pending,
         (false, Phase::Running | Phase::Failed | Phase::Succeeded) => Readiness::NotReady,
@@ -221,8 +242,18 @@ fn readiness(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Readiness {
 }
 
 /// v1.36 `podutil.IsPodAvailable`, for a Ready pod.
-fn is_available(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+fn is_available(snapshot: &Snapshot<'_>, ready_since: Option<Timestamp>) -> bool {
     let min_ready = snapshot.spec.min_ready();
     let is_ready_for_long = |since| snapshot.now.duration_since(since) >= min_ready;
-    min_ready.is_zero() || pod.ready_since.is_some_and(is_ready_for_long)
+    min_ready.is_zero() || ready_since.is_some_and(is_ready_for_long)
+}
+
+/// Most policies leave the names to the API server, and are spared the map.
+fn names<'a>(snapshot: &'a Snapshot<'a>) -> BTreeMap<&'a str, PodIx> {
+    if snapshot.spec.policy.pod_names != PodNames::OnePerNode {
+        return BTreeMap::new();
+    }
+    let namespace = snapshot.spec.daemon_set.metadata.namespace.as_str();
+    let own = enumerate::<PodIx, _>(&snapshot.pods).filter(|(_, pod)| pod.namespace == namespace);
+    own.map(|(position, pod)| (pod.name, position)).collect()
 }

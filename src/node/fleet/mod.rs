@@ -10,6 +10,10 @@ use crate::bug;
 use crate::input::placement::{Placement, Taints};
 use crate::input::strategy::Strategy;
 use crate::input::{LifecyclePolicy, Snapshot};
+use crate::node::in_place::{ImageChanges, InPlace};
+use crate::node::names::one_per_node;
+use crate::node::pull::PullPod;
+use crate::node::turn::NodeTurn;
 use crate::pods::classify::Evidence;
 use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
 use crate::rollout::base::Base;
@@ -18,7 +22,9 @@ use daemonset_objects::internal::LifecycleView;
 use daemonset_objects::model::Toleration;
 use daemonset_objects::{NodeView, PodView};
 use jiff::Timestamp;
+use std::cell::OnceCell;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// All nodes of the snapshot and all pods of the DaemonSet.
 #[derive(Debug)]
@@ -50,6 +56,18 @@ pub struct Fleet<'a> {
     /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
     pub conflicts: Vec<Option<NodeIx>>,
     pub goals: Goals<'a>,
+    /// The nodes in turn, by node.
+    pub turns: Vec<NodeTurn<'a>>,
+    /// The nodes whose turn ends in this plan, by node: they are in turn no longer.
+    pub ended_turns: Vec<NodeTurn<'a>>,
+    /// The pods that were changed in their place, by pod.
+    pub in_place: Vec<(PodIx, InPlace)>,
+    /// Found where the first pod is asked about.
+    pub image_changes: OnceCell<ImageChanges>,
+    /// The pods that pull images, in the order of the snapshot. None of them is a pod of the DaemonSet.
+    pub pull_pods: Vec<PullPod<'a>>,
+    /// The pods of the namespace by name, where each node has one name for its pods; else empty.
+    names: BTreeMap<&'a str, PodIx>,
 }
 
 /// A node of the snapshot.
@@ -286,6 +304,39 @@ impl<'a> Fleet<'a> {
         self.taken.get(found).map(|(_, at)| *at)
     }
 
+    /// The turn of this node.
+    #[inline]
+    pub fn turn(&self, node: NodeIx) -> Option<&NodeTurn<'a>> {
+        let found = self.turns.binary_search_by_key(&node, |turn| turn.node).ok()?;
+        self.turns.get(found)
+    }
+
+    /// The change of this pod in its place.
+    #[inline]
+    pub fn in_place(&self, pod: &FleetPod) -> Option<&InPlace> {
+        find_in_place(&self.in_place, pod.view)
+    }
+
+    /// When a pod was created, or changed in its place after that: its version has run since then.
+    pub fn birth(&self, pod: &FleetPod) -> Option<Timestamp> {
+        // `None` is less than each instant, so that a pod of unknown creation has the instant of its change.
+        self.view(pod).created_at.max(self.in_place(pod).map(|in_place| in_place.since.at))
+    }
+
+    /// Since when a Ready pod has been ready as it is.
+    pub fn ready_since(&self, pod: &FleetPod) -> Option<Timestamp> {
+        let transition = self.view(pod).ready_since;
+        self.in_place(pod).map_or(transition, |in_place| in_place.ready_since(transition))
+    }
+
+    /// The pod that has the name of a pod for this node, where each node has one name.
+    pub fn with_name_of(&self, node: NodeIx) -> Option<PodIx> {
+        if self.names.is_empty() {
+            return None;
+        }
+        self.names.get(one_per_node(self.snapshot, self.node_view(node).name).as_str()).copied()
+    }
+
     /// The state in which the node is left alone, if the policy respects it.
     #[inline]
     pub fn lifecycle(&self, node: NodeIx) -> Option<LifecycleView> {
@@ -325,7 +376,7 @@ impl<'a> Fleet<'a> {
 
     /// When a Ready pod becomes available; `None` when time alone never makes it so.
     pub fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        available_at(self.snapshot, self.view(pod))
+        available_at(self.snapshot, self.ready_since(pod))
     }
 
     /// Orders two live pods of a node by which is the better one to keep: available before Ready before updated before
@@ -343,6 +394,13 @@ impl<'a> Fleet<'a> {
 }
 
 /// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
-pub fn available_at(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> Option<Timestamp> {
-    pod.ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
+pub fn available_at(snapshot: &Snapshot<'_>, ready_since: Option<Timestamp>) -> Option<Timestamp> {
+    ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
+}
+
+/// The change of a pod in its place, among those of a fleet.
+#[inline]
+fn find_in_place(in_place: &[(PodIx, InPlace)], pod: PodIx) -> Option<&InPlace> {
+    let found = in_place.binary_search_by_key(&pod, |(pod, _)| *pod).ok()?;
+    in_place.get(found).map(|(_, in_place)| in_place)
 }

@@ -64,7 +64,7 @@ fn typed_and_model_plans_agree_for_every_daemon_set_of_a_real_cluster() {
 #[test]
 fn typed_and_model_plans_agree_for_every_recorded_case() {
     let mut tally = Tally::default();
-    for file in ["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl", "sunset.jsonl"] {
+    for file in ["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl", "sunset.jsonl", "turns.jsonl"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let case: Value = serde_json::from_str(line).unwrap();

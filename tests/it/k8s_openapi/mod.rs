@@ -5,14 +5,15 @@ mod lossy;
 mod objects;
 mod views;
 
-use daemonset::model::DaemonSet;
-use daemonset::{Memory, Observed, Plan, Policy, Recording, Snapshot, plan};
+use daemonset::model::{DaemonSet, ResourceList};
+use daemonset::{Memory, NodeView, Observed, Plan, Policy, Recording, Snapshot, plan};
 use daemonset_audit::audit;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1 as core;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The objects of a recording as k8s-openapi's types, as reflectors hold them.
@@ -27,6 +28,8 @@ struct Typed {
     #[serde(default)]
     policy: Policy,
     memory: Option<Memory>,
+    #[serde(default)]
+    free: BTreeMap<String, ResourceList>,
 }
 
 impl Typed {
@@ -41,8 +44,12 @@ impl Typed {
     /// The plan for this DaemonSet.
     fn planned(&self, ds: &DaemonSet) -> Planned {
         let nodes: Vec<_> = self.nodes.iter().cloned().map(Arc::new).collect();
+        let views = nodes.iter().map(|node| {
+            let view = NodeView::from(node);
+            self.free.get(view.name).map_or(view, |free| view.free(free))
+        });
         let observed =
-            Observed { daemon_set: ds, nodes: &nodes, pods: &self.pods, revisions: self.revisions.iter() };
+            Observed { daemon_set: ds, nodes: views, pods: &self.pods, revisions: self.revisions.iter() };
         let mut builder = Snapshot::new(observed, self.now).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);

@@ -221,6 +221,8 @@ impl Controller {
             | Action::ReleaseRevision { .. }
             | Action::LabelRevision { .. }
             | Action::LabelPod { .. }
+            | Action::UpdatePodInPlace { .. }
+            | Action::PatchNode { .. }
             | Action::DeleteRevision { .. } => panic!("nothing in the model asks for {action:?}"),
         }
     }

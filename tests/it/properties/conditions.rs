@@ -19,7 +19,11 @@ fn recording() -> impl Strategy<Value = Recording> {
         recording.policy.conditions = true;
         recording.daemon_set.status.conditions = conditions;
         for (pod, reason) in recording.pods.iter_mut().zip(waits.iter().cycle()) {
-            let container = ContainerStatus { restart_count: 2, waiting_reason: (*reason).to_owned() };
+            let container = ContainerStatus {
+                restart_count: 2,
+                waiting_reason: (*reason).to_owned(),
+                ..ContainerStatus::default()
+            };
             pod.status.container_statuses.push(container);
         }
         recording

@@ -225,12 +225,15 @@ pub fn stage(action: &Action) -> u8 {
         Action::RenumberRevision { .. } => 3,
         Action::AnnotateRevision { .. } => 4,
         Action::LabelPod { .. } => 5,
-        Action::DeletePod { .. } => 6,
+        Action::DeletePod { reason: DeleteReason::PullDone, .. } => 10,
+        Action::CreatePod { reason: CreateReason::PullImages, .. } => 11,
+        Action::PatchNode { .. } => 12,
+        Action::DeletePod { .. } | Action::UpdatePodInPlace { .. } => 6,
         Action::CreatePod { .. } => 7,
         Action::DeleteRevision { .. } => 8,
         Action::UpdateStatus { .. } => 9,
-        Action::RecordEvent { .. } => 10,
-        Action::Requeue { .. } => 11,
+        Action::RecordEvent { .. } => 13,
+        Action::Requeue { .. } => 14,
     }
 }
 

@@ -43,7 +43,9 @@ impl<'r> Fleet<'r> {
             None => meta.deletion_timestamp.is_none(),
         };
         let matches = meta.labels.get("app").is_some_and(|app| app == "agent");
-        ours && matches && meta.namespace == "ns" && meta.annotations.mirror.is_none()
+        ours && matches
+            && meta.namespace == "ns"
+            && !meta.annotations.contains_key("kubernetes.io/config.mirror")
     }
 
     pub fn target(pod: &Pod) -> Option<&str> {

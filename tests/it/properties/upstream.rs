@@ -51,7 +51,7 @@ fn broken_by_kubernetes(mut recording: Recording) -> Vec<(String, String)> {
     // The model knows neither our policies nor our memory, and mirror pods were not recorded.
     recording.policy = Policy::default();
     recording.memory = None;
-    recording.pods.retain(|pod| pod.metadata.annotations.mirror.is_none());
+    recording.pods.retain(|pod| !pod.metadata.annotations.contains_key("kubernetes.io/config.mirror"));
     let ours = planned(&recording);
     if ours.report.situation != Situation::Synced {
         return Vec::new();

@@ -4,7 +4,8 @@
 
 use crate::properties::changes::{History, live};
 use crate::support::round_trip;
-use daemonset::{Action, InvalidSnapshot, Plan, Recording, plan, reconcile};
+use daemonset::policy::PodNames;
+use daemonset::{Action, CreateReason, DeleteReason, InvalidSnapshot, Plan, Recording, plan, reconcile};
 use daemonset_audit::audit;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,7 +31,7 @@ struct Case {
 fn cases_of_the_repository_are_answered_by_the_contract() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     check_files(
-        &["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl", "sunset.jsonl"]
+        &["small.jsonl", "extra.jsonl", "down.jsonl", "rollout.jsonl", "sunset.jsonl", "turns.jsonl"]
             .map(|name| data.join(name)),
     );
 }
@@ -110,7 +111,10 @@ fn object_by_object(recording: &Recording) -> Result<u32, String> {
 fn check_error(contract: &Value, paths: &[String]) -> Vec<String> {
     let expected = contract["error"].as_str();
     let found = paths.iter().filter_map(|path| path.rsplit('.').next());
-    if expected.is_some() && found.clone().eq(expected) {
+    // Of one element of a list the list is named.
+    let found = found.map(|field| field.split('[').next().unwrap_or(field));
+    // A case is made with one error, and may have more of them by chance.
+    if expected.is_some_and(|expected| found.clone().any(|field| field == expected)) {
         Vec::new()
     } else {
         vec![format!("expected error {expected:?}, found {paths:?}")]
@@ -118,7 +122,7 @@ fn check_error(contract: &Value, paths: &[String]) -> Vec<String> {
 }
 
 fn check_plan(case: &Case, recording: &Recording, plan: &Plan) -> Vec<String> {
-    let answer = answer(recording, plan);
+    let answer = answer(recording, plan, &case.contract);
     let mut problems = Vec::new();
     let Some(contract) = case.contract.as_object() else { return vec!["no contract".to_owned()] };
     for (key, expected) in contract {
@@ -143,7 +147,7 @@ fn different_members(expected: &Value, found: &Value) -> Vec<String> {
 }
 
 /// Our plan in the form of a contract answer.
-fn answer(recording: &Recording, plan: &Plan) -> Value {
+fn answer(recording: &Recording, plan: &Plan, contract: &Value) -> Value {
     let mut sets: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut revisions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut renumbered = BTreeMap::new();
@@ -155,7 +159,11 @@ fn answer(recording: &Recording, plan: &Plan) -> Value {
     let base_hash = base_hash.map(|base| {
         base.metadata.labels.get(&recording.policy.unique_label_key).unwrap_or(&base.metadata.name)
     });
+    let mut turns = Turns::default();
     for action in &plan.actions {
+        if turns.takes(action) {
+            continue;
+        }
         match action {
             Action::AdoptPod { pod, .. } => sets.entry("adoptedPods").or_default().insert(pod.name.clone()),
             Action::ReleasePod { pod, .. } => {
@@ -199,7 +207,10 @@ fn answer(recording: &Recording, plan: &Plan) -> Value {
                 events.push(format!("{reason:?}"));
                 true
             }
-            Action::UpdateStatus { .. } | Action::Requeue { .. } => true,
+            Action::UpdateStatus { .. }
+            | Action::Requeue { .. }
+            | Action::UpdatePodInPlace { .. }
+            | Action::PatchNode { .. } => true,
         };
     }
     events.sort();
@@ -217,8 +228,101 @@ fn answer(recording: &Recording, plan: &Plan) -> Value {
             "U": budget.unavailable, "NR": budget.not_ready,
         });
     }
+    turns.answer(recording, plan, contract, &mut answer);
     answer
 }
+
+/// The parts of an answer about turns, pulls and changes in place.
+#[derive(Default)]
+struct Turns {
+    patches: Vec<Value>,
+    in_place: BTreeMap<String, Value>,
+    pull_creates: BTreeMap<String, Value>,
+    pull_deletes: BTreeSet<String>,
+    names: BTreeMap<String, Value>,
+}
+
+impl Turns {
+    /// Whether nothing else counts the action.
+    fn takes(&mut self, action: &Action) -> bool {
+        match action {
+            Action::PatchNode { node, unschedulable, annotations, reason, .. } => {
+                let mut patch = json!({"node": node.name, "annotations": annotations, "reason": reason});
+                if let Some(unschedulable) = unschedulable {
+                    patch["unschedulable"] = json!(unschedulable);
+                }
+                self.patches.push(patch);
+            }
+            Action::UpdatePodInPlace { pod, patch, .. } => {
+                let mut patch = patch.clone();
+                let since = &mut patch["metadata"]["annotations"]["in-place.daemonset/since"];
+                *since = serde_json::from_str(since.as_str().unwrap()).unwrap();
+                self.in_place.insert(pod.name.clone(), patch);
+            }
+            Action::CreatePod { node, pod, reason: CreateReason::PullImages, .. } => {
+                let value = pod.to_value();
+                let images: Vec<&Value> =
+                    value["spec"]["containers"].as_array().unwrap().iter().map(|c| &c["image"]).collect();
+                let pull = json!({"name": pod.name(), "revision": pod.revision_hash(), "images": images});
+                self.pull_creates.insert(node.to_string(), pull);
+            }
+            Action::DeletePod { pod, reason: DeleteReason::PullDone, .. } => {
+                self.pull_deletes.insert(pod.name.clone());
+            }
+            Action::CreatePod { node, pod, .. } => {
+                self.names.insert(node.to_string(), json!(pod.name()));
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn answer(self, recording: &Recording, plan: &Plan, contract: &Value, answer: &mut Value) {
+        let Turns { patches, in_place, pull_creates, pull_deletes, names } = self;
+        answer["patches"] = json!(patches);
+        answer["inPlace"] = json!(in_place);
+        answer["pulls"] = json!({"creates": pull_creates, "deletes": pull_deletes});
+        let is_named = recording.policy.pod_names == PodNames::OnePerNode;
+        answer["names"] = if is_named { json!(names) } else { json!({}) };
+        let mut waits = BTreeMap::new();
+        for node in &plan.report.nodes {
+            let outcome = serde_json::to_value(&node.outcome).unwrap();
+            let kind = outcome["type"].as_str().unwrap();
+            if WAITS.contains(&kind) {
+                let mut wait = outcome.clone();
+                wait.as_object_mut().unwrap().remove("type");
+                wait["outcome"] = json!(kind);
+                waits.insert(node.node.to_string(), wait);
+            }
+        }
+        answer["waits"] = json!(waits);
+        let mut warnings = BTreeMap::new();
+        for warning in &plan.warnings {
+            let warning = serde_json::to_value(warning).unwrap();
+            let kind = warning["type"].as_str().unwrap();
+            if ["TurnOverdue", "NameTaken", "InPlaceStuck"].contains(&kind) {
+                warnings.insert(kind.to_owned(), warning["nodes"].clone());
+            }
+        }
+        answer["warnings"] = json!(warnings);
+        // Some requeue must not be later than that.
+        let by: Option<jiff::Timestamp> = contract["requeueBy"].as_str().map(|at| at.parse().unwrap());
+        let is_in_time = by.is_none_or(|by| plan.requeue_at().is_some_and(|at| at <= by));
+        answer["requeueBy"] =
+            if is_in_time { contract["requeueBy"].clone() } else { json!(plan.requeue_at()) };
+    }
+}
+
+const WAITS: [&str; 7] = [
+    "TurnsKept",
+    "InFlight",
+    "NodeUnreachable",
+    "WaitsForGates",
+    "WaitsForPull",
+    "DoesNotFit",
+    "WaitsForRoom",
+];
 
 /// Our manifests equal those of Kubernetes, except for the node, the hash, and the fields that a sender adds.
 fn check_manifest(expected: &Value, plan: &Plan) -> Vec<String> {

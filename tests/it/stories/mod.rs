@@ -34,4 +34,5 @@ mod status;
 mod surge;
 mod taken;
 mod tracker;
+mod turn;
 mod views;

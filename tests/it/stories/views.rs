@@ -28,7 +28,7 @@ fn pod(pod: &Pod) -> PodView<'_> {
         let since = ready.last_transition_time;
         view = if ready.status == "True" { view.ready_since(since) } else { view.not_ready_since(since) };
     }
-    if metadata.annotations.mirror.is_some() { view.mirror() } else { view }
+    if metadata.annotations.contains_key("kubernetes.io/config.mirror") { view.mirror() } else { view }
 }
 
 fn node_view(node: &Node) -> NodeView<'_> {

@@ -1,8 +1,8 @@
 //! The effect of an executed plan on a snapshot, without other events.
 
-use daemonset::model::ObjectRef;
-use daemonset::model::{ControllerRevision, OwnerReference, Pod};
+use daemonset::model::{ControllerRevision, Labels, Node, ObjectRef, OwnerReference, Pod};
 use daemonset::{Action, ActionOutcome, Memory, Plan, Recording};
+use std::collections::BTreeMap;
 
 /// Executes a plan at once: deleted pods are gone, created ones pending. Accepted actions go to the memory, if there is
 /// one.
@@ -61,10 +61,25 @@ pub fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
             revision_named(recording, revision).metadata.labels.extend(labels.iter());
         }
         Action::AnnotateRevision { revision, annotations, .. } => {
-            let stored = &mut revision_named(recording, revision).metadata.annotations;
-            let kept = stored.iter().filter(|(key, _)| !annotations.contains_key(*key));
-            let set = annotations.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
-            *stored = kept.chain(set).collect();
+            patch(&mut revision_named(recording, revision).metadata.annotations, annotations);
+        }
+        Action::PatchNode { node, unschedulable, annotations, .. } => {
+            let same = |n: &&mut Node| n.metadata.uid == node.uid && n.metadata.name.as_str() == node.name;
+            let stored = recording.nodes.iter_mut().find(same).unwrap();
+            stored.spec.unschedulable = unschedulable.unwrap_or(stored.spec.unschedulable);
+            patch(&mut stored.metadata.annotations, annotations);
+        }
+        Action::UpdatePodInPlace { pod, patch: changes, .. } => {
+            let stored = pod_named(recording, pod);
+            let members = |field: &str| -> BTreeMap<String, Option<String>> {
+                serde_json::from_value(changes["metadata"][field].clone()).unwrap()
+            };
+            patch(&mut stored.metadata.labels, &members("labels"));
+            patch(&mut stored.metadata.annotations, &members("annotations"));
+            for changed in changes["spec"]["containers"].as_array().unwrap() {
+                let own = stored.spec.containers.iter_mut().find(|own| changed["name"] == own.name);
+                own.unwrap().image = changed["image"].as_str().unwrap().to_owned();
+            }
         }
         Action::RenumberRevision { revision, number, .. } => {
             revision_named(recording, revision).revision = *number;
@@ -76,6 +91,13 @@ pub fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
         Action::RecordEvent { .. } | Action::Requeue { .. } => {}
     }
     ActionOutcome::Done
+}
+
+/// Sets and removes labels or annotations.
+fn patch(stored: &mut Labels, changes: &BTreeMap<String, Option<String>>) {
+    let kept = stored.iter().filter(|(key, _)| !changes.contains_key(*key));
+    let set = changes.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
+    *stored = kept.chain(set).collect();
 }
 
 fn create(recording: &mut Recording, mut manifest: serde_json::Value) -> ObjectRef {

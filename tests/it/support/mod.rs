@@ -12,7 +12,7 @@ mod words;
 
 pub use cluster::{apply, execute, observe};
 pub use given::{Given, given};
-pub use node::{NodeStory, node};
+pub use node::{NodeStory, TURN_KEY, node, request};
 pub use pod::{PodStory, affinity, new, old, pod};
 pub use reach::Reach;
 pub use rollout::{Controller, Rollout};

@@ -1,8 +1,17 @@
 //! A node in the language of the stories.
 
+use super::at;
 use super::pod::PodStory;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+
+/// The name of `ns/agent` in annotations of nodes.
+pub const TURN_KEY: &str = "agent.7437b664";
+
+/// The request of a turn that began so many seconds ago, for revision 2.
+pub fn request(seconds: i64) -> String {
+    format!("2 {}", at(-seconds))
+}
 
 /// A node with its pods.
 #[derive(Debug, Clone)]
@@ -26,6 +35,41 @@ impl NodeStory {
 
     pub fn has_all(self, pods: impl IntoIterator<Item = PodStory>) -> Self {
         pods.into_iter().fold(self, NodeStory::has)
+    }
+
+    pub fn cordoned(self) -> Self {
+        self.with("/spec/unschedulable", json!(true))
+    }
+
+    /// In turn since so many seconds, for revision 2.
+    pub fn in_turn(self, seconds: i64) -> Self {
+        self.turn(&request(seconds))
+    }
+
+    /// In turn, with the annotation as it is.
+    pub fn turn(self, value: &str) -> Self {
+        self.annotation(&format!("turn.daemonset/{TURN_KEY}"), value)
+    }
+
+    /// A gate that is open for the turn which began so many seconds ago.
+    pub fn open(self, gate: &str, seconds: i64) -> Self {
+        self.annotation(&format!("{gate}.gate.daemonset/{TURN_KEY}"), &request(seconds))
+    }
+
+    pub fn annotation(mut self, key: &str, value: &str) -> Self {
+        let annotations = &mut self.json["metadata"]["annotations"];
+        if annotations.is_null() {
+            *annotations = json!({});
+        }
+        annotations[key] = json!(value);
+        self
+    }
+
+    /// Sets any field; its parent must exist.
+    pub fn with(mut self, pointer: &str, value: Value) -> Self {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        self.json.pointer_mut(parent).unwrap()[key] = value;
+        self
     }
 
     pub fn label(mut self, key: &str, value: &str) -> Self {

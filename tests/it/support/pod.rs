@@ -94,6 +94,24 @@ impl PodStory {
         self.with("/metadata/creationTimestamp", json!(at(-seconds).to_string()))
     }
 
+    /// Its container `c` runs this image, as this container of the runtime, since so many seconds.
+    pub fn runs(self, image: &str, container: &str, seconds: i64) -> Self {
+        let status = json!([{
+            "name": "c", "containerID": container, "imageID": format!("sha256:{image}"), "restartCount": 0,
+            "state": {"running": {"startedAt": at(-seconds).to_string()}},
+        }]);
+        self.with("/spec/containers", json!([{"name": "c", "image": image}]))
+            .with("/status/containerStatuses", status)
+    }
+
+    /// Changed in its place so many seconds ago, while its container `c` ran this image as this container of the runtime.
+    pub fn changed(mut self, seconds: i64, image: &str, container: &str) -> Self {
+        let was = json!({"c": {"id": container, "imageID": format!("sha256:{image}")}});
+        let since = json!({"at": at(-seconds).to_string(), "containers": was, "restarts": {"c": 0}});
+        self.json["metadata"]["annotations"] = json!({"in-place.daemonset/since": since.to_string()});
+        self
+    }
+
     pub fn label(mut self, key: &str, value: &str) -> Self {
         self.json["metadata"]["labels"][key] = json!(value);
         self

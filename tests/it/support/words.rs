@@ -41,6 +41,12 @@ fn line(action: &Action) -> String {
             let failure = failure.map_or_else(String::new, |f| format!(" ({} of {})", f.count, f.generation));
             format!("delete {}: {reason:?}{failure}", pod.name)
         }
+        Action::UpdatePodInPlace { pod, reason, .. } => format!("change {} in place: {reason:?}", pod.name),
+        Action::PatchNode { node, unschedulable, reason, .. } => match unschedulable {
+            Some(true) => format!("patch {}, cordoned: {reason:?}", node.name),
+            Some(false) => format!("patch {}, uncordoned: {reason:?}", node.name),
+            None => format!("patch {}: {reason:?}", node.name),
+        },
         Action::CreatePod { node, batch, reason, .. } => {
             format!("create on {node} in batch {batch}: {reason:?}")
         }

@@ -293,7 +293,7 @@ fn is_too_late(
     let released = groups.total(|group| {
         group.takes_part() && (has_no_waves || group.has_it() || group.is_open(waves.last_open))
     });
-    if released.are_available(may_fail(judged_by, released.nodes)) {
+    if released.gated > 0 || released.are_available(may_fail(judged_by, released.nodes)) {
         return false;
     }
     let opens = waves.last_open > marks.wave_index();

@@ -1,9 +1,12 @@
 //! Nodes as a rollout sees them: which have the new version, and where it fails.
 
+use super::super::in_place;
 use super::super::lineage::Lineage;
 use super::super::memories;
 use super::super::named::ByUid;
+use super::super::pulls;
 use super::super::stage::{PodStage, PodStages};
+use super::super::turns::Turns;
 use daemonset::internal::{IndexVec, NodeIx, Ownership, Placement, enumerate, neutral};
 use daemonset::model::IntOrString;
 use daemonset::policy::FailurePolicy;
@@ -24,6 +27,8 @@ pub(crate) struct NodeFacts {
     /// Of the updated pods that are Ready the first one.
     pub(super) ready_since: Option<Timestamp>,
     pub(super) progressed_at: Option<Timestamp>,
+    /// It is in turn, has an outdated pod, and a gate is not open.
+    pub(super) is_gated: bool,
     pub(super) is_down: bool,
     pub(super) fails: bool,
 }
@@ -39,6 +44,7 @@ neutral!(
         is_ready: false,
         ready_since: None,
         progressed_at: None,
+        is_gated: false,
         is_down: false,
         fails: false,
     }
@@ -62,8 +68,16 @@ pub(super) fn facts(
             node.has_outdated |= !is_updated;
         });
     }
+    note_pulls(&mut facts, snapshot, lineage);
+    let turns = Turns::new(snapshot, &[]);
     for (node, _) in enumerate(snapshot.nodes()) {
         facts.change(node, |facts| {
+            if let Some(turn) = turns.of(node) {
+                facts.progressed_at = facts.progressed_at.max(Some(turn.at));
+                let is_closed =
+                    !turns.closed_gates(snapshot, node).is_empty() && !turns.proceeds(snapshot, node);
+                facts.is_gated = facts.has_outdated && is_closed;
+            }
             facts.takes_part = match snapshot.placement(node) {
                 Placement::Run => true,
                 Placement::ContinueOnly(_) => facts.has_it,
@@ -72,6 +86,16 @@ pub(super) fn facts(
         });
     }
     facts
+}
+
+/// The pull pods of the current revision.
+fn note_pulls(nodes: &mut IndexVec<NodeIx, NodeFacts>, snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) {
+    for pull in pulls::of_daemon_set(snapshot) {
+        let is_current = lineage.current_hash.is_some_and(|hash| hash == pull.hash);
+        if let Some(node) = pull.node.filter(|_| is_current) {
+            nodes.change(node, |node| node.progressed_at = node.progressed_at.max(pull.pod.created_at));
+        }
+    }
 }
 
 fn note_pods(
@@ -92,7 +116,9 @@ fn note_pods(
         let is_updated = lineage.is_updated(facts);
         let fails = judged_by
             .is_some_and(|rule| is_updated && fails(snapshot, snapshot.node(node), pod, stage, rule));
-        nodes.change(node, |node| node.note(pod, stage, is_updated, fails));
+        let born_at = in_place::birth(pod, snapshot.now());
+        let ready_since = in_place::ready_since(pod, snapshot.now());
+        nodes.change(node, |node| node.note((born_at, ready_since), stage, is_updated, fails));
     }
 }
 
@@ -126,7 +152,15 @@ pub(crate) fn may_fail_at(
 }
 
 impl NodeFacts {
-    fn note(&mut self, pod: &PodView<'_>, stage: PodStage, is_updated: bool, fails: bool) {
+    /// `instants` are those of its birth, and of its being Ready.
+    fn note(
+        &mut self,
+        instants: (Option<Timestamp>, Option<Timestamp>),
+        stage: PodStage,
+        is_updated: bool,
+        fails: bool,
+    ) {
+        let (born_at, ready_since) = instants;
         let rank = match stage {
             PodStage::Live(rank) => Some(rank),
             PodStage::Failed | PodStage::Succeeded => None,
@@ -139,12 +173,12 @@ impl NodeFacts {
         self.fails |= fails;
         self.has_updated |= rank.is_some();
         self.has_it |= rank.is_some();
-        self.progressed_at = self.progressed_at.max(pod.created_at);
+        self.progressed_at = self.progressed_at.max(born_at);
         if let Some(rank) = rank.filter(|rank| rank.is_ready()) {
             self.is_available |= rank.is_available();
             self.is_ready = true;
-            self.ready_since = [self.ready_since, pod.ready_since].into_iter().flatten().min();
-            self.progressed_at = self.progressed_at.max(pod.ready_since);
+            self.ready_since = [self.ready_since, ready_since].into_iter().flatten().min();
+            self.progressed_at = self.progressed_at.max(ready_since);
         }
     }
 }
@@ -167,20 +201,29 @@ fn fails(
         let end = since.checked_add(SignedDuration::from_secs(seconds.into()));
         end.is_ok_and(|end| end <= snapshot.now())
     };
+    let changed = in_place::changed(pod, snapshot.now());
+    let born_at = in_place::birth(pod, snapshot.now());
     if node.ready == Some(false) {
-        let went_down = node.ready_since.zip(pod.created_at).filter(|(down, created)| created < down);
+        let went_down = node.ready_since.zip(born_at).filter(|(down, created)| created < down);
         let within = rule.available_within_seconds.unwrap_or(0);
         return !is_ready && went_down.is_some_and(|(down, _)| is_past(down, within));
     }
     let others = ["Evicted", "Preempting", "Terminated", "NodeShutdown", "NodeAffinity"];
     let has_ended = is_failed && !others.contains(&pod.containers.pod_reason());
-    let restarts = rule.max_restarts.is_some_and(|limit| pod.containers.most_restarts() > limit);
-    let waits = rule.waiting_seconds.zip(pod.created_at).is_some_and(|(seconds, created)| {
-        is_past(created, seconds) && pod.containers.any_waits(|reason| rule.waits_in_vain(reason))
+    let restarted =
+        changed.as_ref().map_or_else(|| pod.containers.most_restarts().into(), |changed| changed.restarts);
+    let restarts = rule.max_restarts.is_some_and(|limit| restarted > limit.into());
+    // Until the new containers are there, other reasons may be those of the old ones.
+    let settles = changed.is_some_and(|changed| changed.settles);
+    let counts =
+        |reason: &str| !settles || ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"].contains(&reason);
+    let waits = rule.waiting_seconds.zip(born_at).is_some_and(|(seconds, created)| {
+        is_past(created, seconds)
+            && pod.containers.any_waits(|reason| rule.waits_in_vain(reason) && counts(reason))
     });
     // Without a condition Ready its age alone counts.
-    let changed = if pod.ready.is_some() { pod.ready_since } else { pod.created_at };
-    let away = rule.available_within_seconds.zip(pod.created_at.zip(changed));
+    let changed = if pod.ready.is_some() { pod.ready_since } else { born_at };
+    let away = rule.available_within_seconds.zip(born_at.zip(changed));
     let is_away = away.is_some_and(|(seconds, (created, changed))| {
         !is_available && is_past(created, seconds) && is_past(changed, seconds)
     });

@@ -53,6 +53,8 @@ pub(super) struct GroupSums<T> {
     sound: ReadinessSums<T>,
     broken: ReadinessSums<T>,
     pub(super) progressed_at: T,
+    /// In turn, with a gate that is not open.
+    pub(super) gated: u32,
     /// To run a pod of the current revision.
     pub(super) targets: u32,
     /// Of these, those without an available pod of it, or with a live outdated one.
@@ -85,6 +87,7 @@ impl GroupSums<Instants> {
         change.apply(&mut self.waiting, !facts.has_it && !facts.is_down);
         change.apply(&mut self.failing, facts.fails);
         self.progressed_at.change(facts.progressed_at, change);
+        change.apply(&mut self.gated, facts.is_gated);
         change.apply(&mut self.targets, *runs);
         change.apply(&mut self.undone, *runs && (facts.has_outdated || !facts.is_available));
         change.apply(&mut self.waiting_for_base, *runs_base || facts.takes_part);
@@ -116,6 +119,7 @@ impl Total {
         self.sound.add(&group.sound);
         self.broken.add(&group.broken);
         self.progressed_at = self.progressed_at.max(group.progressed_at.last());
+        self.gated += group.gated;
         self.targets += group.targets;
         self.undone += group.undone;
         self.waiting_for_base += group.waiting_for_base;

@@ -57,7 +57,17 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
             (annotated(&revision.name, annotations), words::marking(*reason))
         }
         Action::DeleteRevision { revision, reason, .. } => (revision.name.clone(), words::revising(*reason)),
-        Action::DeletePod { node, pod, reason, .. } => (on(&pod.name, node.as_str()), deleting(*reason)),
+        Action::PatchNode { node, unschedulable, reason, .. } => {
+            let change = match unschedulable {
+                Some(true) => " (cordoned)",
+                Some(false) => " (uncordoned)",
+                None => "",
+            };
+            (format!("{}{change}", node.name), words::patching(*reason))
+        }
+        Action::DeletePod { node, pod, reason, .. } | Action::UpdatePodInPlace { node, pod, reason, .. } => {
+            (on(&pod.name, node.as_str()), deleting(*reason))
+        }
         Action::CreatePod { node, batch, reason, .. } => {
             (format!("on {node} (batch {batch})"), words::creating(*reason))
         }

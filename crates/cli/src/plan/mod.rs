@@ -26,6 +26,7 @@ pub(crate) use head::lines as head_lines;
 pub(crate) use phrase::{Context, outcome, state};
 pub(crate) use planned::{Planned, planned};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 pub(crate) use text::next;
 
@@ -58,6 +59,44 @@ struct Answer {
     /// Only where the policy steers a rollout.
     #[serde(flatten)]
     rollout: Option<RolloutAnswer>,
+    /// The candidates that wait for something else than the budget: each node with its outcome.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    waits: BTreeMap<NodeName, Value>,
+    /// The nodes of warnings about turns, names and changes in place, by the name of the warning.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    warnings: BTreeMap<String, Value>,
+}
+
+/// The outcomes of candidates that wait for something else than the budget.
+const WAITS: [&str; 7] = [
+    "TurnsKept",
+    "InFlight",
+    "NodeUnreachable",
+    "WaitsForGates",
+    "WaitsForPull",
+    "DoesNotFit",
+    "WaitsForRoom",
+];
+
+/// Each node with the members of its outcome, whose type is the member `outcome`.
+fn waits(plan: &Plan) -> BTreeMap<NodeName, Value> {
+    let waits = plan.report.nodes.iter().filter_map(|node| {
+        let Value::Object(mut outcome) = serde_json::to_value(&node.outcome).ok()? else { return None };
+        let kind = outcome.remove("type").filter(|kind| WAITS.iter().any(|wait| kind == wait))?;
+        outcome.insert("outcome".to_owned(), kind);
+        Some((node.node.clone(), Value::Object(outcome)))
+    });
+    waits.collect()
+}
+
+/// The nodes of each warning that names them one by one.
+fn warnings(plan: &Plan) -> BTreeMap<String, Value> {
+    let warnings = plan.warnings.iter().filter_map(|warning| {
+        let mut warning = serde_json::to_value(warning).ok()?;
+        let nodes = warning.get_mut("nodes").filter(|nodes| nodes.is_object())?.take();
+        Some((warning.get("type")?.as_str()?.to_owned(), nodes))
+    });
+    warnings.collect()
 }
 
 /// The rollout in a line of a batch.
@@ -122,5 +161,7 @@ fn plan_line(line: &str) -> Result<Answer, Refused> {
     let snapshot = recording.snapshot().map_err(|error| refused(error.to_string()))?;
     let plan = plan(&snapshot);
     let rollout = recording.policy.rollout.is_some().then(|| RolloutAnswer::new(&plan));
-    Ok(Answer { name: recording.name.clone(), actions: plan.actions, status: plan.status, rollout })
+    let (waits, warnings) = (waits(&plan), warnings(&plan));
+    let name = recording.name.clone();
+    Ok(Answer { name, actions: plan.actions, status: plan.status, rollout, waits, warnings })
 }

@@ -48,7 +48,7 @@ pub enum Limit {
 
 impl ActionId {
     /// `None` for actions that are not compared one by one: status updates, which each controller paces differently, events,
-    /// requeues, and marks of a rollout, which the other controller does not have.
+    /// requeues, and marks of a rollout, turns of nodes and changes in place, which the other controller does not have.
     pub fn new(action: &Action) -> Option<ActionId> {
         Some(match action {
             Action::CreatePod { node, .. } => ActionId::CreatePod(node.clone()),
@@ -70,7 +70,9 @@ impl ActionId {
             Action::UpdateStatus { .. }
             | Action::RecordEvent { .. }
             | Action::Requeue { .. }
-            | Action::AnnotateRevision { .. } => return None,
+            | Action::AnnotateRevision { .. }
+            | Action::UpdatePodInPlace { .. }
+            | Action::PatchNode { .. } => return None,
         })
     }
 }

@@ -16,7 +16,9 @@ pub fn action(action: &Action) -> String {
         | Action::AdoptRevision { .. }
         | Action::ReleaseRevision { .. }
         | Action::LabelRevision { .. }
-        | Action::AnnotateRevision { .. } => with_name(action),
+        | Action::AnnotateRevision { .. }
+        | Action::UpdatePodInPlace { .. }
+        | Action::PatchNode { .. } => with_name(action),
         Action::RenumberRevision { number, .. } => format!("{} as #{number}", with_name(action)),
         Action::UpdateStatus { .. } => "update the status".to_owned(),
         Action::RecordEvent { .. } => "record an event".to_owned(),

@@ -138,6 +138,8 @@ fn refusal_event(action: &Action, status: &Status) -> Option<(&'static str, &'st
         | Action::LabelRevision { .. }
         | Action::RenumberRevision { .. }
         | Action::AnnotateRevision { .. }
+        | Action::UpdatePodInPlace { .. }
+        | Action::PatchNode { .. }
         | Action::UpdateStatus { .. } => Some(("FailedUpdate", "Error updating")),
         Action::RecordEvent { .. } | Action::Requeue { .. } => None,
     }

@@ -98,7 +98,8 @@ impl Steps<'_> {
         let Fleet { snapshot, .. } = self.fleet;
         let pods = || self.changing_pods_of(node).map(|pod| snapshot.pod(pod));
         let of_pods = pods().flat_map(|pod| {
-            let available_at = if pod.ready == Some(true) { available_at(snapshot, pod) } else { None };
+            let available_at =
+                if pod.ready == Some(true) { available_at(snapshot, pod.ready_since) } else { None };
             [pod.deleted_at, available_at]
         });
         let of_pods = of_pods.flatten().filter(|at| snapshot.now() < *at);

@@ -2,7 +2,8 @@
 
 use super::relation::PodRelation;
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, Ownership, Phase, Placement, TaintsView, TolerationsView,
+    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject,
+    TaintsView, TolerationsView,
 };
 use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
 use daemonset::{Lifecycle, NodeView, PodView};
@@ -87,6 +88,11 @@ impl KeptNode {
             unschedulable: self.unschedulable,
             ready: self.ready,
             ready_since: self.ready_since.instant(rare.map_or(0, |rare| rare.nanoseconds)),
+            // A node with more than that is planned from lists.
+            object: NodeObject::Unknown,
+            annotations: LabelsView::NONE,
+            free: None,
+            unreachable: false,
             lifecycle: rare
                 .and_then(|rare| rare.lifecycle)
                 .map(|(state, since)| LifecycleView { state, since }),
@@ -266,6 +272,8 @@ impl KeptPod {
             containers: ContainersView::Model(
                 rare.and_then(|rare| rare.status.as_ref()).unwrap_or(&NO_STATUS),
             ),
+            // A pod that is changed in its place is planned from lists.
+            object: PodObject::Unknown,
             created_at: self.created_at.instant(created_nanoseconds),
             deleted_at: rare.and_then(|rare| rare.deleted_at),
             ready_since: self.ready_since.instant(ready_nanoseconds),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The end of an evaluation.
 enum Evaluated {
     /// The evaluations of all nodes, and the part of the memory about them.
-    Evaluations(Vec<NodeEvaluation>, Memory),
+    Evaluations(Vec<NodeEvaluation>, Box<Memory>),
     /// These further nodes have other goals now.
     OtherGoals(Vec<Slot>),
 }
@@ -114,7 +114,7 @@ impl Kept {
                     for (slot, evaluation) in changed.iter().zip(evaluations) {
                         self.set_evaluation(*slot, evaluation);
                     }
-                    return Ok((changed, part));
+                    return Ok((changed, *part));
                 }
                 Evaluated::OtherGoals(nodes) => {
                     nodes.into_iter().for_each(|slot| self.objects.mark_dirty(slot))
@@ -160,12 +160,12 @@ impl Kept {
         rollout: Option<&mut KeptRollout>,
     ) -> Result<Evaluated, NeedsLists> {
         if slots.is_empty() && rollout.is_none() {
-            return Ok(Evaluated::Evaluations(Vec::new(), part));
+            return Ok(Evaluated::Evaluations(Vec::new(), Box::new(part)));
         }
         let snapshot = partial_snapshot(self, slots, part, at);
         let claim = claim(&snapshot);
         let Ok(history) = History::new(&snapshot, &claim.revisions) else {
-            return Ok(Evaluated::Evaluations(Vec::new(), snapshot.into_memory()));
+            return Ok(Evaluated::Evaluations(Vec::new(), Box::new(snapshot.into_memory())));
         };
         let mut fleet = Fleet::build(&snapshot, &claim, &history, &[]);
         if let Some(rollout) = rollout {
@@ -182,7 +182,7 @@ impl Kept {
         let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, counts };
         let evaluations = steps.evaluations(&claim, fleet.nodes.positions());
         drop((fleet, history));
-        Ok(Evaluated::Evaluations(evaluations, snapshot.into_memory()))
+        Ok(Evaluated::Evaluations(evaluations, Box::new(snapshot.into_memory())))
     }
 
     /// Decides on the nodes that the plan can touch and on the changed ones, beside all others. Returns the part of the memory

@@ -1,18 +1,16 @@
 //! Views of k8s-openapi's objects, without copies.
 
+use crate::kubernetes::well_known::MIRROR_ANNOTATION;
 use crate::model::{is_condition_true, named_node};
 use crate::view::{
-    ContainersView, LabelsView, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView,
-    TolerationsView, grace_seconds, shared,
+    ContainersView, LabelsView, LifecycleView, NodeObject, NodeView, Phase, PodObject, PodView, RevisionView,
+    TaintsView, TolerationsView, grace_seconds, shared,
 };
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::api::core::v1::{Affinity, Node, Pod, PodCondition, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use serde_json::Value;
-
-/// Set on the API server's copy of a static pod.
-const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
 
 impl<'a> From<&'a Pod> for PodView<'a> {
     fn from(pod: &'a Pod) -> Self {
@@ -31,6 +29,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             target: node.or_else(|| spec.and_then(affinity_node)),
             tolerations: TolerationsView::Typed(spec.map_or(&[][..], |spec| list(&spec.tolerations))),
             containers: ContainersView::Typed(status.as_ref()),
+            object: PodObject::Typed(pod),
             created_at: instant(&metadata.creation_timestamp),
             deleted_at: instant(&metadata.deletion_timestamp),
             ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),
@@ -57,6 +56,10 @@ impl<'a> From<&'a Node> for NodeView<'a> {
             labels: LabelsView::from(&metadata.labels),
             taints,
             unschedulable: spec.and_then(|spec| spec.unschedulable).unwrap_or(false),
+            object: NodeObject::Typed(node),
+            annotations: LabelsView::from(&metadata.annotations),
+            free: None,
+            unreachable: ready.is_some_and(|ready| ready.status == "Unknown"),
             ready: ready.map(|ready| is_condition_true(&ready.status)),
             ready_since: ready.and_then(|ready| instant(&ready.last_transition_time)),
             lifecycle: LifecycleView::new(true_conditions, taints),

@@ -36,6 +36,11 @@ pub fn name_hash<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     safe_text(&digest.finalize())
 }
 
+/// The first eight hexadecimal digits of the SHA-256 of a text.
+pub fn first_hex_digits(text: &str) -> String {
+    Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn safe_text(digest: &[u8]) -> String {
     let mut rest = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
     (0..HASH_LENGTH)

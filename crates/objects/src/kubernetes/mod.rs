@@ -7,6 +7,7 @@ mod image;
 pub mod names;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod ownership;
+pub(crate) mod quantity;
 pub(crate) mod revision;
 pub(crate) mod selector;
 pub(crate) mod tolerations;

@@ -25,6 +25,12 @@ pub fn is_label_key(key: &str) -> bool {
     name.len() <= 63 && is_name_part(name) && prefix.is_none_or(is_prefix)
 }
 
+/// The first characters of a name, without dashes and dots at the end: a part that more follows.
+pub fn cut_name(name: &str, most: usize) -> &str {
+    let end = name.char_indices().nth(most).map_or(name.len(), |(end, _)| end);
+    name.get(..end).unwrap_or_default().trim_end_matches(['-', '.'])
+}
+
 /// Labels with dots between them (v1.36 `validation.IsDNS1123Subdomain`, without its length).
 pub fn is_dns_subdomain(name: &str) -> bool {
     name.split('.').all(is_dns_label)

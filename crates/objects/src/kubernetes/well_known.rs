@@ -41,3 +41,24 @@ pub const TAINT_DISRUPTED: &str = "karpenter.sh/disrupted";
 
 /// The taint of a node that cluster-autoscaler is about to remove (`utils/taints ToBeDeletedTaint`).
 pub const TAINT_TO_BE_DELETED: &str = "ToBeDeletedByClusterAutoscaler";
+
+/// Where the annotation of a node begins that holds a turn; the turn key follows.
+pub const TURN_PREFIX: &str = "turn.daemonset/";
+
+/// Between the name of a gate and the turn key, in the annotation of a node that opens the gate.
+pub const GATE_INFIX: &str = ".gate.daemonset/";
+
+/// The annotation of a pod that an update has changed in its place.
+pub const IN_PLACE_ANNOTATION: &str = "in-place.daemonset/since";
+
+/// The label of a pull pod that names its DaemonSet's uid.
+pub const PULL_OWNER_LABEL: &str = "pull.daemonset/owner";
+
+/// The label of a pull pod that names the hash of the revision whose images it pulls.
+pub const PULL_REVISION_LABEL: &str = "pull.daemonset/revision";
+
+/// Set on the API server's copy of a static pod (v1.36 `core/v1 MirrorPodAnnotationKey`).
+pub const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
+
+/// The taint of a cordoned node (v1.36 `core/v1 TaintNodeUnschedulable`).
+pub const TAINT_UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";

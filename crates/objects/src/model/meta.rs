@@ -50,7 +50,8 @@ impl OwnerReference {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ObjectRef {
-    /// `metadata.namespace`.
+    /// `metadata.namespace`; left out for an object without one.
+    #[serde(skip_serializing_if = "is_default")]
     pub namespace: String,
     /// `metadata.name`.
     pub name: String,

@@ -31,11 +31,14 @@ pub use kube_meta::KubeMeta;
 pub use labels::Labels;
 pub use meta::{ObjectRef, OwnerReference};
 pub use names::{NodeName, Uid};
-pub use node::{Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint, Toleration};
+pub use node::{ContainerImage, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, Taint, Toleration};
 pub(crate) use null::{is_default, null_is_default};
 pub use owner::Owner;
-pub(crate) use pod::is_condition_true;
-pub use pod::{ContainerStatus, Pod, PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus};
+pub use pod::{
+    Container, ContainerStatus, Pod, PodCondition, PodMeta, PodSpec, PodStatus, Quantity, ResourceList,
+    Resources,
+};
+pub(crate) use pod::{is_condition_true, notable_containers};
 #[cfg(feature = "k8s-openapi")]
 pub(crate) use pod::{is_of_scheduling, named_node};
 pub(crate) use revision::is_mark;

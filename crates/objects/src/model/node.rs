@@ -1,10 +1,11 @@
 //! `core/v1` Node, with taints and the tolerations for them.
 
+use crate::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
 use crate::model::time::time;
 use crate::model::word::word;
 use crate::model::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null_is_default};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
 /// A node: its labels and taints decide whether it runs the pod.
@@ -61,18 +62,36 @@ pub struct NodeMeta {
     /// The node's name.
     #[serde(deserialize_with = "null_is_default")]
     pub name: NodeName,
-    /// Object uid; no decision reads it.
+    /// Object uid.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub uid: Uid,
-    /// Object version; no decision reads it, watching does.
+    /// Object version.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub resource_version: String,
     /// Labels, which node selectors and node affinity match.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
+    /// Annotations; only those of turns and their gates are kept.
+    #[serde(deserialize_with = "annotations_of_turns", skip_serializing_if = "is_default")]
+    pub annotations: Labels,
     /// For the feature `kube`.
     #[serde(skip)]
     pub kube: KubeMeta,
+}
+
+/// Leaves out the annotations that no decision reads.
+fn annotations_of_turns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Labels, D::Error> {
+    let all: Labels = null_is_default(deserializer)?;
+    Ok(if all.iter().any(|(key, _)| is_of_turn(key)) {
+        all.iter().filter(|(key, _)| is_of_turn(key)).collect()
+    } else {
+        Labels::default()
+    })
+}
+
+/// Whether an annotation of a node is about a turn: `turn.daemonset/…` and `<gate>.gate.daemonset/…`.
+fn is_of_turn(key: &str) -> bool {
+    key.starts_with(TURN_PREFIX) || key.contains(GATE_INFIX)
 }
 
 /// Spec of a [`Node`].
@@ -94,6 +113,18 @@ pub struct NodeStatus {
     /// Conditions; `Ready` is read, and those that [`Lifecycle`](crate::Lifecycle) names.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub conditions: Vec<NodeCondition>,
+    /// The images on it, of which only the names are kept. The choice `pull` of a policy reads them.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub images: Vec<ContainerImage>,
+}
+
+/// An image that is on a [`Node`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContainerImage {
+    /// Its names, with tags or digests.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub names: Vec<String>,
 }
 
 /// A condition of a [`Node`].

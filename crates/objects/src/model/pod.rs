@@ -1,5 +1,6 @@
-//! `core/v1` Pod, as lean as a decision allows: fleets have tens of thousands of them.
+//! `core/v1` Pod: the fields that a decision reads, and a form that is lean, since fleets have tens of thousands of them.
 
+use crate::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use crate::model::selector::Affinity;
 use crate::model::time::time;
 use crate::model::word::word;
@@ -10,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A pod.
 ///
@@ -17,13 +19,15 @@ use std::borrow::Cow;
 /// use daemonset::model::Pod;
 /// use serde_json::{from_value, json, to_value};
 ///
-/// let pod: Pod = from_value(json!({
+/// let mut pod: Pod = from_value(json!({
 ///     "metadata": {"name": "agent-x", "annotations": {"note": "of no interest"}},
 ///     "spec": {"nodeName": "a", "containers": [{"name": "c", "image": "v1"}]},
 ///     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Initialized"}]},
 /// }))?;
 /// assert_eq!(pod.spec.node_name.as_str(), "a");
-/// // A decision reads neither the annotation, nor the containers, nor the other condition.
+/// assert_eq!(pod.spec.containers[0].image, "v1");
+/// // A policy without updates in place, pulls and fit reads neither the annotation nor the containers.
+/// pod.make_lean();
 /// assert_eq!(to_value(&pod)?, json!({
 ///     "metadata": {"name": "agent-x"},
 ///     "spec": {"nodeName": "a"},
@@ -46,6 +50,22 @@ pub struct Pod {
 }
 
 impl Pod {
+    /// Drops the fields that only the choices `inPlace`, `pull` and `fit` of a policy read: for callers that keep many pods. A pod that was changed in place, and a pull pod, keep them.
+    pub fn make_lean(&mut self) {
+        let annotations = &self.metadata.annotations;
+        if annotations.contains_key(IN_PLACE_ANNOTATION)
+            || self.metadata.labels.contains_key(PULL_OWNER_LABEL)
+        {
+            return;
+        }
+        let mirror = annotations.get(MIRROR_ANNOTATION).map(|value| (MIRROR_ANNOTATION, value));
+        self.metadata.annotations = mirror.into_iter().collect();
+        let PodSpec { node_name, affinity_node, tolerations, .. } = std::mem::take(&mut self.spec);
+        self.spec = PodSpec { node_name, affinity_node, tolerations, ..PodSpec::default() };
+        self.status.container_statuses = notable_containers(&self.status.container_statuses);
+        self.status.init_container_statuses = notable_containers(&self.status.init_container_statuses);
+    }
+
     /// `spec.nodeName` is set.
     #[doc(hidden)]
     #[inline]
@@ -101,9 +121,10 @@ pub struct PodMeta {
     /// Labels: selector, hash and template generation.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
-    /// Annotations; only the one of a mirror pod is kept.
+    /// Annotations: that of a mirror pod, and that of an update in place. Other ones are read only for
+    /// the choice `inPlace` of a policy.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub annotations: PodAnnotations,
+    pub annotations: Labels,
     /// Owners.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub owner_references: Vec<OwnerReference>,
@@ -119,15 +140,6 @@ pub struct PodMeta {
     /// For the feature `kube`.
     #[serde(skip)]
     pub kube: KubeMeta,
-}
-
-/// The annotations of a [`Pod`] that a decision reads.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PodAnnotations {
-    /// Set on the API server's copy of a static pod; only the kubelet can end that pod.
-    #[serde(rename = "kubernetes.io/config.mirror", skip_serializing_if = "Option::is_none")]
-    pub mirror: Option<String>,
 }
 
 /// Spec of a [`Pod`].
@@ -148,6 +160,69 @@ pub struct PodSpec {
     /// Tolerations; only those are kept that can matter for a NoSchedule taint which an administrator set.
     #[serde(deserialize_with = "scheduling_tolerations", skip_serializing_if = "is_default")]
     pub tolerations: Vec<Toleration>,
+    /// Containers, as far as the choices `inPlace`, `pull` and `fit` of a policy read them.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub containers: Vec<Container>,
+    /// Init containers, sidecars included.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub init_containers: Vec<Container>,
+    /// Resources of the whole pod.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub resources: Resources,
+    /// Resources that the runtime needs beside the containers.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub overhead: ResourceList,
+}
+
+/// Quantities, by the names of resources: `{"cpu": "100m"}`. A number counts as its text.
+pub type ResourceList = BTreeMap<String, Quantity>;
+
+/// A quantity as it is written, such as `1500m` or `2Gi`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Quantity(pub String);
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Quantity(match Value::deserialize(deserializer)? {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            other => other.to_string(),
+        }))
+    }
+}
+
+/// A container of a [`Pod`] or of a template.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Container {
+    /// Its name.
+    #[serde(deserialize_with = "null_is_default")]
+    pub name: String,
+    /// The reference of its image.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub image: String,
+    /// `Always`, `IfNotPresent` or `Never`; empty for the default.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub image_pull_policy: String,
+    /// `Always` makes an init container a sidecar.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub restart_policy: String,
+    /// Its resources.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub resources: Resources,
+}
+
+/// Requests and limits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    /// What the scheduler reserves.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub requests: ResourceList,
+    /// The most that may be used; it counts as a request where there is none.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    pub limits: ResourceList,
 }
 
 /// Status of a [`Pod`].
@@ -163,11 +238,11 @@ pub struct PodStatus {
     /// Conditions; only `Ready` is kept.
     #[serde(deserialize_with = "ready_conditions", skip_serializing_if = "is_default")]
     pub conditions: Vec<PodCondition>,
-    /// Containers; only those that have restarted, or wait for a reason, are kept.
-    #[serde(deserialize_with = "notable_containers", skip_serializing_if = "is_default")]
+    /// Containers.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub container_statuses: Vec<ContainerStatus>,
     /// The same of init containers, sidecars included.
-    #[serde(deserialize_with = "notable_containers", skip_serializing_if = "is_default")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub init_container_statuses: Vec<ContainerStatus>,
 }
 
@@ -178,27 +253,109 @@ pub struct PodStatus {
 /// use serde_json::{from_value, json, to_value};
 ///
 /// let waits = json!({"name": "b", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "…"}}});
-/// let runs = json!({"name": "a", "restartCount": 0, "state": {"running": {}}});
-/// let pod: Pod = from_value(json!({"metadata": {"name": "agent-x"}, "status": {"containerStatuses": [runs, waits]}}))?;
-/// let [waits] = pod.status.container_statuses.as_slice() else { panic!("the other one is as it should be") };
+/// let pod: Pod = from_value(json!({"metadata": {"name": "agent-x"}, "status": {"containerStatuses": [waits]}}))?;
+/// let waits = &pod.status.container_statuses[0];
 /// assert_eq!((waits.restart_count, waits.waiting_reason.as_str()), (4, "CrashLoopBackOff"));
-/// assert_eq!(to_value(waits)?, json!({"restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}));
+/// let kept = json!({"name": "b", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}});
+/// assert_eq!(to_value(waits)?, kept);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(from = "WrittenStatus", into = "WrittenStatus")]
 pub struct ContainerStatus {
+    /// Its name; empty in a [lean](Pod::make_lean) pod.
+    pub name: String,
     /// How often it has been restarted.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub restart_count: i32,
     /// `state.waiting.reason`, such as `ImagePullBackOff`; empty if it does not wait.
-    #[serde(
-        rename = "state",
-        deserialize_with = "waiting_reason",
-        serialize_with = "state_of_waiting",
-        skip_serializing_if = "String::is_empty"
-    )]
     pub waiting_reason: String,
+    /// `state.running.startedAt`.
+    pub started_at: Option<Timestamp>,
+    /// `state.terminated.reason`; `None` if it is not terminated.
+    pub terminated_reason: Option<String>,
+    /// The container that runs, or has run last; empty before the first one.
+    pub container_id: String,
+    /// The image that it runs; empty before the image is there.
+    pub image_id: String,
+}
+
+/// The JSON form of a [`ContainerStatus`].
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WrittenStatus {
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    name: String,
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    restart_count: i32,
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    state: WrittenState,
+    #[serde(
+        rename = "containerID",
+        deserialize_with = "null_is_default",
+        skip_serializing_if = "is_default"
+    )]
+    container_id: String,
+    #[serde(rename = "imageID", deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    image_id: String,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct WrittenState {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<WithReason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    running: Option<Running>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terminated: Option<WithReason>,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct WithReason {
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+    reason: String,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Running {
+    #[serde(deserialize_with = "time", skip_serializing_if = "Option::is_none")]
+    started_at: Option<Timestamp>,
+}
+
+impl From<WrittenStatus> for ContainerStatus {
+    fn from(written: WrittenStatus) -> Self {
+        let WrittenStatus { name, restart_count, state, container_id, image_id } = written;
+        ContainerStatus {
+            name,
+            restart_count,
+            waiting_reason: state.waiting.unwrap_or_default().reason,
+            started_at: state.running.and_then(|running| running.started_at),
+            terminated_reason: state.terminated.map(|terminated| terminated.reason),
+            container_id,
+            image_id,
+        }
+    }
+}
+
+impl From<ContainerStatus> for WrittenStatus {
+    fn from(status: ContainerStatus) -> Self {
+        let ContainerStatus {
+            name,
+            restart_count,
+            waiting_reason,
+            started_at,
+            terminated_reason,
+            container_id,
+            image_id,
+        } = status;
+        let waiting = (!waiting_reason.is_empty()).then_some(WithReason { reason: waiting_reason });
+        let running = started_at.map(|at| Running { started_at: Some(at) });
+        let terminated = terminated_reason.map(|reason| WithReason { reason });
+        let state = WrittenState { waiting, running, terminated };
+        WrittenStatus { name, restart_count, state, container_id, image_id }
+    }
 }
 
 /// A condition of a [`Pod`].
@@ -261,30 +418,6 @@ fn ready_conditions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Po
     notable(deserializer, |condition: &PodCondition| condition.kind == "Ready")
 }
 
-/// The path of the reason below a container's `state`.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ContainerState {
-    #[serde(deserialize_with = "null_is_default")]
-    waiting: Waiting,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Waiting {
-    #[serde(deserialize_with = "null_is_default")]
-    reason: String,
-}
-
-fn waiting_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let state: ContainerState = null_is_default(deserializer)?;
-    Ok(state.waiting.reason)
-}
-
-fn state_of_waiting<S: Serializer>(reason: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    json!({"waiting": {"reason": reason}}).serialize(serializer)
-}
-
 /// A pod that its affinity has tied to a node is bound to that node: both fields share the text of one name.
 fn spec<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PodSpec, D::Error> {
     let mut spec: PodSpec = null_is_default(deserializer)?;
@@ -292,11 +425,6 @@ fn spec<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PodSpec, D::Error>
         *affinity = spec.node_name.clone();
     }
     Ok(spec)
-}
-
-/// Leaves out containers that neither have restarted nor wait, so that a healthy pod has no list.
-fn notable_containers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error> {
-    notable(deserializer, |container| !is_default(container))
 }
 
 /// The elements that a decision may read; the room of the others is given back.
@@ -308,6 +436,16 @@ fn notable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     list.retain(is_notable);
     list.shrink_to_fit();
     Ok(list)
+}
+
+/// The containers that have restarted or wait, with nothing else: a healthy pod has no list.
+pub(crate) fn notable_containers(containers: &[ContainerStatus]) -> Vec<ContainerStatus> {
+    let lean = containers.iter().map(|container| ContainerStatus {
+        restart_count: container.restart_count,
+        waiting_reason: container.waiting_reason.clone(),
+        ..ContainerStatus::default()
+    });
+    lean.filter(|container| !is_default(container)).collect()
 }
 
 impl From<&PodMeta> for ObjectRef {

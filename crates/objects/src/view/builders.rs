@@ -1,6 +1,6 @@
 //! Views of objects from other stores than this crate's types: constructors with the required parts, setters for the rest.
 
-use crate::model::{Labels, PodStatus, Taint, Toleration};
+use crate::model::{Labels, PodStatus, ResourceList, Taint, Toleration};
 use crate::view::{
     ContainersView, LabelsView, Lifecycle, LifecycleView, NodeView, Phase, PodView, RevisionView, TaintsView,
     TolerationsView,
@@ -199,6 +199,9 @@ shared_setters! {
     NodeView {
         /// Labels.
         labels: &'a Labels = labels, LabelsView::from(labels);
+        /// The resources that no pod requests: allocatable less the requests of all unfinished pods that are bound to the node, the
+        /// DaemonSet's own included. The choice `fit` of a policy reads it.
+        free: &'a ResourceList = free, Some(free);
     }
     RevisionView {
         /// Labels.

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "k8s-openapi")]
 use crate::model::ContainerStatus;
-use crate::model::PodStatus;
+use crate::model::{PodStatus, notable_containers as notable};
 #[cfg(feature = "k8s-openapi")]
 use k8s_openapi::api::core::v1 as core;
 
@@ -79,13 +79,13 @@ impl<'a> ContainersView<'a> {
     pub fn to_status(self) -> Option<PodStatus> {
         let (regular, init) = match self {
             ContainersView::Model(status) => {
-                (status.container_statuses.clone(), status.init_container_statuses.clone())
+                (notable(&status.container_statuses), notable(&status.init_container_statuses))
             }
             #[cfg(feature = "k8s-openapi")]
             ContainersView::Typed(status) => {
                 let init = status.and_then(|status| status.init_container_statuses.as_deref());
                 let regular = status.and_then(|status| status.container_statuses.as_deref());
-                (notable(regular), notable(init))
+                (notable_typed(regular), notable_typed(init))
             }
         };
         let reason = self.pod_reason();
@@ -100,12 +100,13 @@ impl<'a> ContainersView<'a> {
 }
 
 #[cfg(feature = "k8s-openapi")]
-fn notable(containers: Option<&[core::ContainerStatus]>) -> Vec<ContainerStatus> {
-    let containers = containers.unwrap_or_default().iter().map(|container| ContainerStatus {
+fn notable_typed(containers: Option<&[core::ContainerStatus]>) -> Vec<ContainerStatus> {
+    let lean = containers.unwrap_or_default().iter().map(|container| ContainerStatus {
         restart_count: container.restart_count,
         waiting_reason: waiting_reason(container).to_owned(),
+        ..ContainerStatus::default()
     });
-    containers.filter(|container| !crate::model::is_default(container)).collect()
+    lean.filter(|container| !crate::model::is_default(container)).collect()
 }
 
 #[cfg(feature = "k8s-openapi")]

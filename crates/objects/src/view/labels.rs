@@ -32,6 +32,29 @@ impl<'a> LabelsView<'a> {
         }
     }
 
+    /// Each key with its value; none of a kept state.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let packed = match self {
+            LabelsView::Packed(labels) => Some(labels),
+            LabelsView::Hash(_) => None,
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(_) => None,
+        };
+        let pairs = packed.into_iter().flat_map(Labels::iter);
+        #[cfg(feature = "k8s-openapi")]
+        let pairs =
+            pairs.chain(self.map().into_iter().flatten().map(|(key, value)| (key.as_str(), value.as_str())));
+        pairs
+    }
+
+    #[cfg(feature = "k8s-openapi")]
+    fn map(self) -> Option<&'a BTreeMap<String, String>> {
+        match self {
+            LabelsView::Packed(_) | LabelsView::Hash(_) => None,
+            LabelsView::Map(labels) => Some(labels),
+        }
+    }
+
     /// Whether there is such a label.
     #[inline]
     pub fn contains_key(self, key: &str) -> bool {

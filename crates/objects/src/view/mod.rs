@@ -9,6 +9,9 @@ mod facts;
 mod labels;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod lifecycle;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+mod objects;
+#[allow(missing_docs, reason = "internal")]
 mod owned;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod scheduling;
@@ -18,10 +21,15 @@ pub use facts::{Known, NodeFacts, Truth};
 pub use labels::LabelsView;
 pub use lifecycle::Lifecycle;
 pub use lifecycle::LifecycleView;
+pub use objects::{NodeObject, PodObject};
+pub use owned::{whole_node, whole_pod};
 pub(crate) use scheduling::TolerationView;
 pub use scheduling::{TaintView, TaintsView, TolerationsView};
 
-use crate::model::{ControllerRevision, Node, NodeCondition, ObjectRef, OwnerReference, Pod, PodCondition};
+use crate::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
+use crate::model::{
+    ControllerRevision, Node, NodeCondition, ObjectRef, OwnerReference, Pod, PodCondition, ResourceList,
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -105,6 +113,8 @@ view! {
         target: Option<&'a str>,
         tolerations: TolerationsView<'a>,
         containers: ContainersView<'a>,
+        /// The object that few policies read whole.
+        object: PodObject<'a>,
         created_at: Option<Timestamp>,
         deleted_at: Option<Timestamp>,
         /// Since when condition Ready has the status it has.
@@ -117,6 +127,15 @@ view! {
         /// `spec.nodeName` is set.
         bound: bool,
         mirror: bool,
+    }
+}
+
+impl<'a> PodView<'a> {
+    /// The annotation of an update in place.
+    #[doc(hidden)]
+    #[inline]
+    pub fn in_place(&self) -> Option<&'a str> {
+        self.object.annotation(IN_PLACE_ANNOTATION)
     }
 }
 
@@ -140,6 +159,7 @@ impl PodView<'_> {
     }
 
     #[doc(hidden)]
+    #[inline]
     pub fn object_ref(&self) -> ObjectRef {
         ObjectRef::new(self.namespace, self.name, self.uid, self.resource_version)
     }
@@ -167,6 +187,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             target: pod.target().map(|node| node.as_str()),
             tolerations: TolerationsView::Model(&spec.tolerations),
             containers: ContainersView::Model(status),
+            object: PodObject::Model(pod),
             created_at: metadata.creation_timestamp,
             deleted_at: metadata.deletion_timestamp,
             ready_since: ready.and_then(|c| c.last_transition_time),
@@ -174,7 +195,7 @@ impl<'a> From<&'a Pod> for PodView<'a> {
             phase: Phase::from_name(&status.phase),
             ready: ready.map(PodCondition::is_true),
             bound: pod.is_bound(),
-            mirror: metadata.annotations.mirror.is_some(),
+            mirror: metadata.annotations.contains_key(MIRROR_ANNOTATION),
         }
     }
 }
@@ -194,8 +215,16 @@ view! {
         name: &'a str,
         labels: LabelsView<'a>,
         taints: TaintsView<'a>,
-        /// Cordoned; only reported.
+        /// Cordoned.
         unschedulable: bool,
+        /// The object that few policies read whole.
+        object: NodeObject<'a>,
+        /// At least those of turns and their gates.
+        annotations: LabelsView<'a>,
+        /// The resources that no pod requests, where the caller knows them.
+        free: Option<&'a ResourceList>,
+        /// Condition Ready is Unknown: its kubelet does not report.
+        unreachable: bool,
         /// Condition Ready, where there is one: a node that is not Ready may be lost to the update.
         ready: Option<bool>,
         /// Since when condition Ready has the status it has.
@@ -216,6 +245,10 @@ impl<'a> From<&'a Node> for NodeView<'a> {
             labels: LabelsView::from(&node.metadata.labels),
             taints: TaintsView::Model(&node.spec.taints),
             unschedulable: node.spec.unschedulable,
+            object: NodeObject::Model(node),
+            annotations: LabelsView::from(&node.metadata.annotations),
+            free: None,
+            unreachable: ready.is_some_and(|ready| ready.status == "Unknown"),
             ready: ready.map(NodeCondition::is_true),
             ready_since: ready.and_then(|ready| ready.last_transition_time),
             lifecycle: LifecycleView::new(conditions, TaintsView::Model(&node.spec.taints)),
@@ -243,6 +276,7 @@ view! {
 
 impl RevisionView<'_> {
     #[doc(hidden)]
+    #[inline]
     pub fn object_ref(&self) -> ObjectRef {
         ObjectRef::new(self.namespace, self.name, self.uid, self.resource_version)
     }

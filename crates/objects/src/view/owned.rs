@@ -1,8 +1,9 @@
 //! Objects from views of them, with the fields that a view has: the way back, for what is recorded.
 
+use crate::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 use crate::model::{
     ControllerRevision, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
-    PodAnnotations, PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint, is_mark,
+    PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint, is_mark,
 };
 use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
 
@@ -29,9 +30,42 @@ impl From<&NodeView<'_>> for Node {
                 taints: view.taints.iter().map(Taint::from).collect(),
                 unschedulable: view.unschedulable,
             },
-            status: NodeStatus { conditions: ready.into_iter().chain(lifecycle).collect() },
+            status: NodeStatus {
+                conditions: ready.into_iter().chain(lifecycle).collect(),
+                ..NodeStatus::default()
+            },
         }
     }
+}
+
+/// A node with all that turns, pulls and fit read.
+pub fn whole_node(view: &NodeView<'_>) -> Node {
+    let mut node = Node::from(view);
+    let object = view.object.model();
+    node.metadata.uid = object.metadata.uid.clone();
+    node.metadata.resource_version = object.metadata.resource_version.clone();
+    node.metadata.annotations = object.metadata.annotations.clone();
+    node.status.images = object.status.images.clone();
+    let conditions = &mut node.status.conditions;
+    if let Some(ready) = conditions.iter_mut().find(|condition| condition.kind == "Ready" && view.unreachable)
+    {
+        ready.status = "Unknown".into();
+    }
+    node
+}
+
+/// A pod with all that pulls, changes in place and fit read.
+pub fn whole_pod(view: &PodView<'_>) -> Pod {
+    let mut pod = Pod::from(view);
+    let object = view.object.model();
+    if !object.metadata.annotations.is_empty() {
+        pod.metadata.annotations = object.metadata.annotations.clone();
+    }
+    let PodSpec { node_name, affinity_node, tolerations, .. } = pod.spec;
+    pod.spec = PodSpec { node_name, affinity_node, tolerations, ..object.spec.clone() };
+    pod.status.container_statuses = object.status.container_statuses.clone();
+    pod.status.init_container_statuses = object.status.init_container_statuses.clone();
+    pod
 }
 
 impl From<&PodView<'_>> for Pod {
@@ -50,6 +84,9 @@ impl From<&PodView<'_>> for Pod {
             status: if is_true { "True" } else { "False" }.into(),
             last_transition_time: view.ready_since,
         });
+        let mirror = view.mirror.then_some((MIRROR_ANNOTATION, ""));
+        let in_place = view.in_place().map(|since| (IN_PLACE_ANNOTATION, since));
+        let annotations = mirror.into_iter().chain(in_place);
         Pod {
             metadata: PodMeta {
                 name: view.name.to_owned(),
@@ -57,14 +94,19 @@ impl From<&PodView<'_>> for Pod {
                 uid: view.uid.into(),
                 resource_version: view.resource_version.to_owned(),
                 labels: view.labels.to_labels(),
-                annotations: PodAnnotations { mirror: view.mirror.then(String::new) },
+                annotations: annotations.collect(),
                 owner_references: view.controller.map(controller).into_iter().collect(),
                 creation_timestamp: view.created_at,
                 deletion_timestamp: view.deleted_at,
                 deletion_grace_period_seconds: (view.grace_seconds > 0).then_some(view.grace_seconds.into()),
                 kube: KubeMeta::default(),
             },
-            spec: PodSpec { node_name, affinity_node, tolerations: view.tolerations.to_vec() },
+            spec: PodSpec {
+                node_name,
+                affinity_node,
+                tolerations: view.tolerations.to_vec(),
+                ..PodSpec::default()
+            },
             status: PodStatus {
                 phase: phase.into(),
                 conditions: ready.into_iter().collect(),

@@ -164,6 +164,8 @@ fn object(action: &mut Action) -> Option<&mut ObjectRef> {
         | Action::ReleasePod { pod: object, .. }
         | Action::LabelPod { pod: object, .. }
         | Action::DeletePod { pod: object, .. }
+        | Action::UpdatePodInPlace { pod: object, .. }
+        | Action::PatchNode { node: object, .. }
         | Action::AdoptRevision { revision: object, .. }
         | Action::ReleaseRevision { revision: object, .. }
         | Action::LabelRevision { revision: object, .. }

@@ -9,6 +9,7 @@ mod pods;
 mod released;
 mod revisions;
 mod rollout;
+mod turns;
 
 use crate::support::{Given, at, given, node, old, rolling};
 use daemonset::model::{DaemonSetStatus, Labels, ObjectRef};

@@ -1,0 +1,152 @@
+//! Pull pods and images on nodes, read apart from the planner.
+
+use super::kind::ViolationKind;
+use super::memories;
+use super::violation::Findings;
+use daemonset::internal::{NodeIx, Strategy, pull_pod_name};
+use daemonset::kubernetes::ImageReference;
+use daemonset::model::{ContainerStatus, Pod};
+use daemonset::policy::PullPolicy;
+use daemonset::{Action, CreateReason, PodView, Snapshot};
+use jiff::SignedDuration;
+use serde_json::Value;
+
+/// A pull pod of the DaemonSet.
+pub(super) struct Pull<'s> {
+    pub(super) pod: &'s PodView<'s>,
+    pub(super) node: Option<NodeIx>,
+    /// The hash label of its revision.
+    pub(super) hash: &'s str,
+}
+
+/// The pull pods of the DaemonSet.
+pub(super) fn of_daemon_set<'s>(snapshot: &'s Snapshot<'s>) -> impl Iterator<Item = Pull<'s>> {
+    let metadata = &snapshot.spec().daemon_set.metadata;
+    let own = snapshot.pods().iter().filter(|pod| {
+        let owner = || pod.labels.get("pull.daemonset/owner");
+        pod.controller.is_none()
+            && pod.namespace == metadata.namespace
+            && owner() == Some(metadata.uid.as_str())
+    });
+    own.map(|pod| Pull {
+        pod,
+        node: pod.target.and_then(|node| snapshot.index().node(node)),
+        hash: pod.labels.get("pull.daemonset/revision").unwrap_or_default(),
+    })
+}
+
+/// The rules of pulls, where the policy has them in force.
+pub(super) fn rules<'s>(snapshot: &'s Snapshot<'_>) -> Option<&'s PullPolicy> {
+    let is_in_force = matches!(snapshot.spec().strategy, Strategy::Replace(_));
+    snapshot.spec().policy.pull.as_ref().filter(|_| is_in_force)
+}
+
+impl Pull<'_> {
+    fn is_over(&self, snapshot: &Snapshot<'_>, rules: &PullPolicy) -> bool {
+        let time = SignedDuration::from_secs(rules.timeout_seconds.into());
+        let end = self.pod.created_at.and_then(|at| at.checked_add(time).ok());
+        end.is_some_and(|end| end <= snapshot.now())
+    }
+
+    /// It still takes a place of `parallel`.
+    fn pulls(&self, snapshot: &Snapshot<'_>, rules: &PullPolicy) -> bool {
+        let object = self.pod.object.model();
+        let is_done = object.spec.containers.iter().all(|container| has_image(&object, &container.name));
+        self.pod.deleted_at.is_none() && !is_done && !self.is_over(snapshot, rules)
+    }
+}
+
+/// Whether a pull pod shows that the image of a container is on the node.
+fn has_image(pod: &Pod, container: &str) -> bool {
+    let before_its_image = |reason: &str| {
+        [
+            "",
+            "ContainerCreating",
+            "PodInitializing",
+            "ErrImagePull",
+            "ImagePullBackOff",
+            "ImageInspectError",
+            "InvalidImageName",
+            "ErrImageNeverPull",
+            "RegistryUnavailable",
+            "SignatureValidationFailed",
+        ]
+        .contains(&reason)
+    };
+    let shows = |status: &ContainerStatus| {
+        let has_ended =
+            status.terminated_reason.as_deref().is_some_and(|reason| reason != "ContainerStatusUnknown");
+        !status.image_id.is_empty() || has_ended || !before_its_image(&status.waiting_reason)
+    };
+    let mut statuses = pod.status.container_statuses.iter();
+    statuses.find(|status| status.name == container).is_some_and(shows)
+}
+
+/// Whether a Ready pod of a node may be taken: the images of this template are on the node, or nobody waits for them any more.
+pub(super) fn is_pulled(snapshot: &Snapshot<'_>, node: NodeIx, template: &Value, hash: &str) -> bool {
+    let Some(rules) = rules(snapshot) else { return true };
+    let images = images(template);
+    let on_node = &snapshot.node(node).object.model().status.images;
+    let is_there = |(image, policy): &(String, String)| {
+        let reference = ImageReference::split(image);
+        let always = policy == "Always" || (policy.is_empty() && reference.is_latest());
+        on_node.iter().any(|known| known.names.contains(image)) && (!always || reference.digest.is_some())
+    };
+    let shows = |pull: Pull<'_>| {
+        let object = pull.pod.object.model();
+        pull.is_over(snapshot, rules)
+            || (0..images.len()).all(|index| has_image(&object, &format!("image-{index}")))
+    };
+    images.iter().all(is_there)
+        || memories::is_pull_refused(snapshot, &pull_pod_name(snapshot, snapshot.node(node).name, hash))
+        || of_daemon_set(snapshot).filter(|pull| pull.node == Some(node) && pull.hash == hash).any(shows)
+}
+
+/// The distinct images of a template with their first pull policy, but for those that are never pulled.
+fn images(template: &Value) -> Vec<(String, String)> {
+    let text = |container: &Value, field| {
+        container.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let mut images: Vec<(String, String)> = Vec::new();
+    for list in ["/spec/initContainers", "/spec/containers"] {
+        for container in template.pointer(list).and_then(Value::as_array).into_iter().flatten() {
+            let image = text(container, "image");
+            if !image.is_empty() && images.iter().all(|(known, _)| *known != image) {
+                images.push((image, text(container, "imagePullPolicy")));
+            }
+        }
+    }
+    images.retain(|(_, policy)| policy != "Never");
+    images
+}
+
+/// Checks how many nodes pull at a time, and that each image is pulled once on a node.
+pub(super) fn check(snapshot: &Snapshot<'_>, desired: u32, actions: &[Action], findings: &mut Findings<'_>) {
+    let creates = actions.iter().enumerate().filter_map(|(index, action)| match action {
+        Action::CreatePod { node, pod, reason: CreateReason::PullImages, .. } => Some((index, node, pod)),
+        _ => None,
+    });
+    let mut creates = creates.peekable();
+    if creates.peek().is_none() {
+        return;
+    }
+    let Some(rules) = rules(snapshot) else {
+        creates.for_each(|(index, ..)| {
+            findings.add(index, ViolationKind::TooManyPulls { pulling: 1, limit: 0 })
+        });
+        return;
+    };
+    let limit = super::limits::nodes(rules.parallel, desired);
+    let pulling = of_daemon_set(snapshot).filter(|pull| pull.pulls(snapshot, rules)).count();
+    let mut pulling = pulling as u32 + memories::unseen_pulls(snapshot);
+    for (index, node, pod) in creates {
+        pulling += 1;
+        let is_known =
+            |pull: Pull<'_>| pull.pod.target == Some(node.as_str()) && pull.hash == pod.revision_hash();
+        if of_daemon_set(snapshot).any(is_known) {
+            findings.add(index, ViolationKind::SecondCreate);
+        } else if pulling > limit {
+            findings.add(index, ViolationKind::TooManyPulls { pulling, limit });
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Quantities of resources, and how many a pod requests.
+
+use crate::model::{Container, Pod, ResourceList, Resources};
+use std::collections::BTreeMap;
+
+/// Amounts by the names of resources, in billionths.
+pub type Amounts<'a> = BTreeMap<&'a str, i128>;
+
+/// Billionths in one: the least unit of a quantity (v1.36 `apimachinery/pkg/api/resource Nano`).
+const ONE: i128 = 1_000_000_000;
+
+/// Far beyond each quantity of the API (63 bits before the point), and so that a thousand of them can be added.
+const MOST: i128 = i128::MAX >> 16;
+
+/// The amount of a quantity in billionths, rounded up; `None` for a text that is no quantity (v1.36 `resource.ParseQuantity`).
+pub fn amount(quantity: &str) -> Option<i128> {
+    let (negative, text) = match quantity.as_bytes().first()? {
+        b'-' => (true, quantity.get(1..)?),
+        b'+' => (false, quantity.get(1..)?),
+        _ => (false, quantity),
+    };
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, suffix) = text.split_at_checked(end)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let has_digits = !(whole.is_empty() && fraction.is_empty());
+    if !has_digits || fraction.contains('.') {
+        return None;
+    }
+    let (multiply, divide) = scale(suffix)?;
+    let mut amount: i128 = 0;
+    for digit in whole.bytes().chain(fraction.bytes()) {
+        amount = amount.saturating_mul(10).saturating_add(i128::from(digit - b'0')).min(MOST);
+    }
+    // As a fraction of two numbers, so that it is rounded once.
+    let digits = u32::try_from(fraction.len()).ok()?;
+    let divide = 10_i128.checked_pow(digits).and_then(|power| power.checked_mul(divide)).unwrap_or(MOST);
+    let scaled = amount.checked_mul(multiply).and_then(|scaled| scaled.checked_mul(ONE));
+    let magnitude =
+        scaled.map_or(MOST, |scaled| scaled / divide + i128::from(scaled % divide != 0)).min(MOST);
+    Some(if negative { -magnitude } else { magnitude })
+}
+
+/// A suffix as a fraction: by which number to multiply, and by which to divide.
+fn scale(suffix: &str) -> Option<(i128, i128)> {
+    let power = |base: i128, exponent: u32| base.checked_pow(exponent);
+    Some(match suffix {
+        "n" => (1, ONE),
+        "u" => (1, 1_000_000),
+        "m" => (1, 1000),
+        "" => (1, 1),
+        "k" => (power(1000, 1)?, 1),
+        "M" => (power(1000, 2)?, 1),
+        "G" => (power(1000, 3)?, 1),
+        "T" => (power(1000, 4)?, 1),
+        "P" => (power(1000, 5)?, 1),
+        "E" => (power(1000, 6)?, 1),
+        "Ki" => (power(1024, 1)?, 1),
+        "Mi" => (power(1024, 2)?, 1),
+        "Gi" => (power(1024, 3)?, 1),
+        "Ti" => (power(1024, 4)?, 1),
+        "Pi" => (power(1024, 5)?, 1),
+        "Ei" => (power(1024, 6)?, 1),
+        _ => {
+            let exponent = suffix.strip_prefix(['e', 'E'])?;
+            let exponent: i32 = exponent.parse().ok()?;
+            let size = power(10, exponent.unsigned_abs()).unwrap_or(MOST);
+            if exponent < 0 { (1, size) } else { (size, 1) }
+        }
+    })
+}
+
+/// The requests of a pod as the scheduler counts them, with one of `pods` (v1.36 `component-helpers/resource PodRequests`).
+pub fn pod_requests(pod: &Pod) -> Amounts<'_> {
+    let spec = &pod.spec;
+    let mut total = Amounts::new();
+    for container in &spec.containers {
+        add(&mut total, &requests(&container.resources));
+    }
+    // Sidecars that have started run beside each later init container, and beside the containers.
+    let mut sidecars = Amounts::new();
+    let mut initial = Amounts::new();
+    for container in &spec.init_containers {
+        let own = requests(&container.resources);
+        let mut at_once = sidecars.clone();
+        add(&mut at_once, &own);
+        raise(&mut initial, &at_once);
+        if is_sidecar(container) {
+            sidecars = at_once;
+        }
+    }
+    add(&mut total, &sidecars);
+    raise(&mut total, &initial);
+    // Resources of the whole pod take the place of the containers'.
+    for (resource, amount) in requests(&spec.resources) {
+        if matches!(resource, "cpu" | "memory") || resource.starts_with("hugepages-") {
+            total.insert(resource, amount);
+        }
+    }
+    add(&mut total, &amounts(&spec.overhead));
+    *total.entry("pods").or_default() += ONE;
+    total
+}
+
+fn is_sidecar(container: &Container) -> bool {
+    container.restart_policy == "Always"
+}
+
+/// A limit without a request is the request (v1.36 core `SetDefaults_Pod`).
+fn requests(resources: &Resources) -> Amounts<'_> {
+    let mut amounts_of = amounts(&resources.limits);
+    amounts_of.extend(amounts(&resources.requests));
+    amounts_of
+}
+
+/// The readable quantities.
+pub fn amounts(list: &ResourceList) -> Amounts<'_> {
+    let readable =
+        list.iter().filter_map(|(resource, quantity)| Some((resource.as_str(), amount(&quantity.0)?)));
+    readable.collect()
+}
+
+fn add<'a>(total: &mut Amounts<'a>, more: &Amounts<'a>) {
+    for (resource, amount) in more {
+        let sum = total.entry(*resource).or_default();
+        *sum = sum.saturating_add(*amount);
+    }
+}
+
+fn raise<'a>(most: &mut Amounts<'a>, other: &Amounts<'a>) {
+    for (resource, amount) in other {
+        let most = most.entry(*resource).or_insert(*amount);
+        *most = (*most).max(*amount);
+    }
+}

@@ -1,0 +1,320 @@
+//! Candidates that wait for something else than the budget, and the rooms of turns.
+//!
+//! A choice leaves out the candidates that wait, and their places go to the next ones. A node in turn has its place in the budget
+//! already: nobody asks for room again.
+
+use crate::choose::limits::Budget;
+use crate::input::placement::Placement;
+use crate::input::policy::FitPolicy;
+use crate::node::candidate::eligible;
+use crate::node::figures::{Counts, Figure};
+use crate::node::fleet::{Fleet, FleetPod};
+use crate::node::pull::{Images, PullPod};
+use crate::node::sync::NodeSync;
+use crate::node::turn::NodeTurn;
+use crate::node::{change, fit, pull, turn};
+use crate::pods::history::History;
+use crate::position::NodeIx;
+use daemonset_objects::model::Pod;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The thing that a candidate waits for, in the order in which they are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// The policy of turns can't be read.
+    TurnsKept,
+    /// A patch of its node that the snapshot does not show.
+    InFlight { until: Timestamp },
+    /// A kubelet that does not report: nothing begins there.
+    NodeUnreachable,
+    /// Closed gates.
+    Gates(Vec<String>),
+    /// The images of its goal.
+    Pull,
+    /// A resource of the node.
+    Fit { resource: String },
+    /// Room: its pod may be the last one that works.
+    Room,
+}
+
+/// The nodes of a plan for which more than the budget matters.
+#[derive(Debug, Default)]
+pub struct Waits {
+    of_nodes: BTreeMap<NodeIx, Wait>,
+    /// Nodes with closed gates that are overdue.
+    pub overdue: BTreeMap<NodeIx, Vec<String>>,
+    /// When the next ones are overdue, or their pull is waited for no longer.
+    pub next_overdue: Option<Timestamp>,
+    pub next_pull_end: Option<Timestamp>,
+    /// Candidates that lack images.
+    pub not_pulled: BTreeSet<NodeIx>,
+    rooms: Option<TurnRooms>,
+}
+
+/// How many more turns may begin. Dead nodes must not use up the room of the others: each kind has its own.
+#[derive(Debug, Clone, Copy)]
+struct TurnRooms {
+    counted: u32,
+    excused: u32,
+}
+
+/// How the update takes a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passage {
+    /// It needs room in the budget.
+    WithinBudget,
+    /// It is in turn, and has its room.
+    InTurn,
+    /// It waits.
+    Waits,
+}
+
+impl Waits {
+    /// Of a plan without turns, pulls and fit nobody waits, and nothing is looked at.
+    pub(crate) fn new(
+        fleet: &Fleet<'_>,
+        history: &History<'_>,
+        node_sync: &NodeSync,
+        counts: &mut Counts,
+    ) -> Self {
+        let policy = &fleet.snapshot.spec.policy;
+        let asks =
+            policy.turn.is_some() || pull::rules(fleet.snapshot).is_some() || policy.fit == FitPolicy::Hold;
+        // Where a person deletes the pods, nothing is a candidate.
+        if !turn::updates(fleet.snapshot) || (!asks && fleet.turns.is_empty()) {
+            return Waits::default();
+        }
+        let mut waits = Waits::default();
+        let limit = Budget::new(&counts.sums, fleet.snapshot.spec.strategy).max_unavailable;
+        let without_room = without_room(fleet, node_sync, counts, limit);
+        let asker = Asker { fleet, history, without_room: &without_room, goals: Goals::new(fleet, history) };
+        for node in counts.with(Figure::Candidate) {
+            if let Some((_, pod)) = eligible(fleet, node_sync, node) {
+                let wait = asker.wait(&mut waits, node, pod);
+                waits.of_nodes.extend(wait.map(|wait| (node, wait)));
+            }
+        }
+        if turn::rules(fleet.snapshot).is_some() {
+            waits.rooms =
+                Some(TurnRooms::new(fleet, counts, limit, |turn| without_room.contains(&turn.node)));
+        }
+        // A node in turn that has room is about to be replaced.
+        for turn in &fleet.turns {
+            let is_counted =
+                fleet.placement(turn.node) == Placement::Run && !counts.has(turn.node, Figure::Excused);
+            if is_counted && !without_room.contains(&turn.node) {
+                counts.add(turn.node, Figure::BeingReplaced);
+            }
+        }
+        waits
+    }
+
+    /// The thing that a candidate waits for.
+    pub fn of(&self, node: NodeIx) -> Option<&Wait> {
+        self.of_nodes.get(&node)
+    }
+
+    /// How many of the nodes that wait for something else count as waiting for the budget.
+    pub(crate) fn count_with(&self, counts: &Counts, figure: Figure) -> u32 {
+        self.of_nodes.keys().filter(|node| counts.has(**node, figure)).count() as u32
+    }
+
+    /// How the update comes to the pod of a candidate.
+    pub(crate) fn passage(&self, fleet: &Fleet<'_>, node: NodeIx) -> Passage {
+        if self.of_nodes.contains_key(&node) {
+            Passage::Waits
+        } else if self.rooms.is_some() && fleet.turn(node).is_some() {
+            Passage::InTurn
+        } else {
+            Passage::WithinBudget
+        }
+    }
+
+    /// Whether each candidate needs a place among the turns.
+    pub(crate) fn limits_turns(&self) -> bool {
+        self.rooms.is_some()
+    }
+
+    /// Takes a place among the turns, if there is one.
+    pub(crate) fn begins(&mut self, is_excused: bool) -> bool {
+        let Some(rooms) = &mut self.rooms else { return true };
+        let room = if is_excused { &mut rooms.excused } else { &mut rooms.counted };
+        let has_room = *room > 0;
+        *room = room.saturating_sub(1);
+        has_room
+    }
+}
+
+impl TurnRooms {
+    /// M places of each kind, less the nodes in turn. A dead node and one that can't go on take none.
+    fn new(
+        fleet: &Fleet<'_>,
+        counts: &Counts,
+        limit: u32,
+        takes_none: impl Fn(&NodeTurn<'_>) -> bool,
+    ) -> Self {
+        let mut rooms = TurnRooms { counted: limit, excused: limit };
+        for turn in &fleet.turns {
+            if takes_none(turn) || fleet.node_view(turn.node).unreachable {
+                continue;
+            }
+            let is_excused = counts.has(turn.node, Figure::Excused);
+            let room = if is_excused { &mut rooms.excused } else { &mut rooms.counted };
+            *room = room.saturating_sub(1);
+        }
+        rooms
+    }
+}
+
+/// The candidates in turn with a Ready pod for which the budget has no room any more: M may have been lowered, other nodes may have
+/// gone down since, and a pod that was not Ready when its turn began may work again.
+fn without_room(fleet: &Fleet<'_>, node_sync: &NodeSync, counts: &Counts, limit: u32) -> BTreeSet<NodeIx> {
+    let not_excused = |turn: &&NodeTurn<'_>| !counts.has(turn.node, Figure::Excused);
+    let mut in_turn: Vec<&NodeTurn<'_>> = fleet.turns.iter().filter(not_excused).collect();
+    let has_available =
+        |turn: &NodeTurn<'_>| node_sync.survivors(fleet, turn.node).any(|(_, pod)| pod.is_available());
+    // Nodes that have lost their pod come first: they hold their places whatever follows.
+    in_turn.sort_by_key(|turn| (has_available(turn), turn.at, fleet.node_view(turn.node).name));
+    let is_down = |node: NodeIx| counts.has(node, Figure::Unavailable) || counts.has(node, Figure::Lost);
+    let down_in_turn = fleet.turns.iter().filter(|turn| is_down(turn.node)).count() as u32;
+    let down = counts.sums.get(Figure::Unavailable) + counts.sums.get(Figure::Lost);
+    let others = down.saturating_sub(down_in_turn);
+    let ranked = (others..).zip(in_turn).filter(|(before, _)| *before >= limit).map(|(_, turn)| turn.node);
+    let is_ready = |pod: &FleetPod| pod.readiness.is_ready();
+    let waits = |node: &NodeIx| {
+        counts.has(*node, Figure::Candidate)
+            && eligible(fleet, node_sync, *node).is_some_and(|(_, pod)| is_ready(pod))
+    };
+    ranked.filter(waits).collect()
+}
+
+/// Asks about one candidate after the other.
+struct Asker<'f, 'a> {
+    fleet: &'f Fleet<'a>,
+    history: &'f History<'f>,
+    without_room: &'f BTreeSet<NodeIx>,
+    goals: Goals,
+}
+
+impl Asker<'_, '_> {
+    /// The first thing that the candidate waits for.
+    fn wait(&self, waits: &mut Waits, node: NodeIx, pod: &FleetPod) -> Option<Wait> {
+        let is_ready = pod.readiness.is_ready();
+        // Found first, since a pull does not wait for the turn.
+        let lacks_images = self.lacks_images(waits, node, is_ready);
+        if turn::are_kept(self.fleet.snapshot) {
+            return Some(Wait::TurnsKept);
+        }
+        if let Some(wait) = self.wait_of_turn(waits, node) {
+            return Some(wait);
+        }
+        // A pod that is not Ready serves nobody, and goes at once.
+        if !is_ready {
+            None
+        } else if lacks_images {
+            Some(Wait::Pull)
+        } else if let Some(resource) = self.lacking_resource(node, pod) {
+            Some(Wait::Fit { resource })
+        } else {
+            self.without_room.contains(&node).then_some(Wait::Room)
+        }
+    }
+
+    fn wait_of_turn(&self, waits: &mut Waits, node: NodeIx) -> Option<Wait> {
+        let (fleet, now) = (self.fleet, self.fleet.snapshot.now);
+        let turn = fleet.turn(node);
+        if let Some(until) = turn.and_then(|turn| turn.in_flight_until) {
+            // The patch may not have been done, whatever the policy is by now.
+            return Some(Wait::InFlight { until });
+        }
+        let rules = turn::rules(fleet.snapshot)?;
+        let Some(turn) = turn else {
+            // Its kubelet could do nothing.
+            return fleet.node_view(node).unreachable.then_some(Wait::NodeUnreachable);
+        };
+        let closed: Vec<String> =
+            turn::closed_gates(fleet.snapshot, turn, rules).into_iter().cloned().collect();
+        if closed.is_empty() {
+            return None;
+        }
+        match turn::overdue_at(turn, rules) {
+            Some(at) if at <= now => _ = waits.overdue.insert(node, closed.clone()),
+            at => waits.next_overdue = waits.next_overdue.into_iter().chain(at).min(),
+        }
+        (!turn::proceeds(turn, rules, now)).then_some(Wait::Gates(closed))
+    }
+
+    fn lacks_images(&self, waits: &mut Waits, node: NodeIx, is_ready: bool) -> bool {
+        let snapshot = self.fleet.snapshot;
+        let Some(rules) = pull::rules(snapshot) else { return false };
+        let images = &self.goals.of(self.fleet, node).images;
+        let name = snapshot.node(node).name;
+        let is_its_own = |pod: &&PullPod<'_>| pod.node == Some(node) && pod.hash == images.hash;
+        let mut pods = self.fleet.pull_pods.iter().filter(is_its_own).peekable();
+        let pod = pods.peek().copied();
+        let refused = snapshot.memory.as_ref().is_some_and(|memory| {
+            memory.is_pull_refused(&pull::pod_name(snapshot, name, &images.hash), snapshot.now)
+        });
+        let is_pulled = refused || pull::is_pulled(snapshot, rules, node, images, pods);
+        if !is_pulled {
+            waits.not_pulled.insert(node);
+            // Only a Ready pod waits for it.
+            let ends_at = pod.filter(|_| is_ready).and_then(|pod| pod.ends_at(rules));
+            waits.next_pull_end = waits.next_pull_end.into_iter().chain(ends_at).min();
+        }
+        !is_pulled
+    }
+
+    fn lacking_resource(&self, node: NodeIx, pod: &FleetPod) -> Option<String> {
+        let fleet = self.fleet;
+        if fleet.snapshot.spec.policy.fit != FitPolicy::Hold {
+            return None;
+        }
+        // It is asked where a turn begins, and not at all where the turn empties the node.
+        let rules = turn::rules(fleet.snapshot);
+        let is_drained = rules.is_some_and(|rules| rules.gates.iter().any(|gate| gate == DRAINED));
+        let has_begun = rules.is_some() && fleet.turn(node).is_some();
+        if is_drained || has_begun || change::is_possible(fleet, self.history, node, pod) {
+            return None;
+        }
+        fit::lacking(fleet, node, self.goals.of(fleet, node).pod.as_ref()?)
+    }
+}
+
+/// The gate that the drain of a node opens.
+const DRAINED: &str = "drained";
+
+/// The facts about the current revision and about base that their nodes need.
+struct Goals {
+    current: Goal,
+    base: Option<Goal>,
+}
+
+struct Goal {
+    images: Images,
+    /// Its pod; `None` for a template whose containers can't be read.
+    pod: Option<Pod>,
+}
+
+impl Goals {
+    fn new(fleet: &Fleet<'_>, history: &History<'_>) -> Self {
+        let goal = |template: &Value, hash: &str| {
+            let spec = template.get("spec").unwrap_or(&Value::Null);
+            Goal {
+                images: Images::of_template(template, hash),
+                pod: Pod::deserialize(&json!({"spec": spec})).ok(),
+            }
+        };
+        Goals {
+            current: goal(fleet.snapshot.spec.raw_template(), history.current_hash()),
+            base: fleet.goals.base().map(|base| goal(base.raw_template(), &base.hash)),
+        }
+    }
+
+    fn of(&self, fleet: &Fleet<'_>, node: NodeIx) -> &Goal {
+        self.base.as_ref().filter(|_| fleet.goals.of(node).is_base()).unwrap_or(&self.current)
+    }
+}

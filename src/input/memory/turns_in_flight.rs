@@ -1,0 +1,169 @@
+//! Accepted actions on nodes, pull pods and pods that are changed in their place, until a snapshot shows them; and refused ones.
+
+use crate::action::{Action, CreateReason, DeleteReason};
+use crate::input::Snapshot;
+use crate::input::memory::node_failures::is_long_ago;
+use crate::input::memory::turns::{Accepted, InFlightChange, SINCE, changed_at, shows_change};
+use crate::input::memory::{ActionOutcome, Memory, Taken, parsed_version};
+use daemonset_objects::PodView;
+use daemonset_objects::model::Uid;
+use jiff::Timestamp;
+use serde_json::Value;
+
+impl Memory {
+    /// Keeps the outcome of an action on a node, a pull pod, or a pod in its place; `false` for each other action.
+    pub(crate) fn record_of_turns(
+        &mut self,
+        action: &Action,
+        outcome: &ActionOutcome,
+        at: Timestamp,
+    ) -> bool {
+        let is_refused = *outcome == ActionOutcome::Rejected;
+        let version = outcome.object().and_then(|object| parsed_version(&object.resource_version));
+        let entry = Accepted { at, version };
+        let turns = &mut self.turns;
+        match action {
+            Action::PatchNode { node, .. } => {
+                if !is_refused {
+                    turns.patches.insert(node.name.as_str().into(), entry);
+                }
+            }
+            Action::CreatePod { pod, reason: CreateReason::PullImages, .. } => {
+                let name = pod.name().unwrap_or_default().to_owned();
+                if is_refused {
+                    turns.refused_pulls.insert(name, at);
+                } else {
+                    turns.pulls.insert(name, entry);
+                }
+            }
+            Action::DeletePod { pod, reason: DeleteReason::PullDone, .. } => {
+                if !is_refused {
+                    turns.pull_deletes.insert(pod.uid.clone(), entry);
+                }
+            }
+            Action::UpdatePodInPlace { pod, .. } if is_refused => {
+                turns.refused_in_place.insert(pod.uid.clone(), at);
+            }
+            Action::UpdatePodInPlace { node, pod, patch, .. } => {
+                // A patch that another planner made may lack it.
+                let changed_at =
+                    patch.pointer(SINCE).and_then(Value::as_str).and_then(changed_at).unwrap_or(at);
+                turns
+                    .in_place
+                    .insert(pod.uid.clone(), InFlightChange { at, version: entry.version, changed_at });
+                let taken = || Taken { uid: pod.uid.clone(), at, changed_at: Some(changed_at) };
+                self.taken.entry(node.clone()).or_insert_with(taken);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// When the patch of a node was accepted that the snapshot does not show, and when it expires.
+    pub(crate) fn patched_until(
+        &self,
+        node: &str,
+        snapshot: &Snapshot<'_>,
+    ) -> Option<(Timestamp, Timestamp)> {
+        let patch = self.turns.patches.get(node)?;
+        let is_shown =
+            patch.version.zip(snapshot.nodes_version).is_some_and(|(written, read)| written <= read);
+        let until = snapshot.expires(patch.at).filter(|_| !is_shown)?;
+        Some((patch.at, until))
+    }
+
+    /// The names of the pull pods that were created and that the snapshot does not show.
+    pub(crate) fn unseen_pulls<'m>(&'m self, snapshot: &'m Snapshot<'_>) -> impl Iterator<Item = &'m String> {
+        let is_shown = |name: &str| {
+            let namespace = snapshot.spec.daemon_set.metadata.namespace.as_str();
+            snapshot.pods.iter().any(|pod| pod.name == name && pod.namespace == namespace)
+        };
+        let unseen = self.turns.pulls.iter().filter(move |(name, pull)| {
+            !is_shown(name) && snapshot.in_flight_until(pull.at, pull.version).is_some()
+        });
+        unseen.map(|(name, _)| name)
+    }
+
+    /// When the delete of a pull pod expires, which the snapshot does not show.
+    pub(crate) fn pull_deleted_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        let delete = self.turns.pull_deletes.get(uid)?;
+        snapshot.in_flight_until(delete.at, delete.version)
+    }
+
+    /// Forgets an action whose answer was lost and that was not done, as the stored objects show. The patch of a node is in flight until
+    /// it expires: nobody reads the nodes from storage.
+    pub(crate) fn settle_turns(&mut self, action: &Action, stored: &Snapshot<'_>) {
+        let is_there = |uid: &Uid, is_unchanged: &dyn Fn(&PodView<'_>) -> bool| {
+            let mut pods = stored.pods.iter();
+            pods.any(|pod| pod.uid == uid.as_str() && pod.deleted_at.is_none() && is_unchanged(pod))
+        };
+        match action {
+            Action::CreatePod { pod, reason: CreateReason::PullImages, .. } => {
+                let name = pod.name().unwrap_or_default();
+                let namespace = stored.spec.daemon_set.metadata.namespace.as_str();
+                if !stored.pods.iter().any(|pod| pod.name == name && pod.namespace == namespace) {
+                    self.turns.pulls.remove(name);
+                }
+            }
+            Action::DeletePod { pod, reason: DeleteReason::PullDone, .. }
+                if is_there(&pod.uid, &|_| true) =>
+            {
+                self.turns.pull_deletes.remove(&pod.uid);
+            }
+            Action::UpdatePodInPlace { pod, .. } => {
+                let Some(change) = self.turns.in_place.get(&pod.uid).copied() else { return };
+                if is_there(&pod.uid, &|pod| !shows_change(pod.in_place(), change.changed_at)) {
+                    self.turns.in_place.remove(&pod.uid);
+                    self.taken.retain(|_, taken| {
+                        taken.uid != pod.uid || taken.changed_at != Some(change.changed_at)
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// When the change of a pod in its place expires, which the snapshot does not show.
+    pub(crate) fn changing_until(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        let change = self.turns.in_place.get(pod.uid)?;
+        let until = snapshot.in_flight_until(change.at, change.version);
+        until.filter(|_| !shows_change(pod.in_place(), change.changed_at))
+    }
+
+    /// Whether the create of the pull pod with this name was refused a short time ago: nobody waits for its images then.
+    pub(crate) fn is_pull_refused(&self, name: &str, now: Timestamp) -> bool {
+        self.turns.refused_pulls.get(name).is_some_and(|at| !is_long_ago(*at, now))
+    }
+
+    /// Whether the change of a pod in its place was refused a short time ago: a webhook may forbid the one and not a delete.
+    pub(crate) fn is_in_place_refused(&self, uid: &str, now: Timestamp) -> bool {
+        self.turns.refused_in_place.get(uid).is_some_and(|at| !is_long_ago(*at, now))
+    }
+
+    /// Forgets what the snapshot shows, and what has expired.
+    pub(crate) fn observe_turns(&mut self, snapshot: &Snapshot<'_>) {
+        if self.turns.is_empty() {
+            return;
+        }
+        let mut turns = std::mem::take(&mut self.turns);
+        let before = Memory { turns: turns.clone(), ..Memory::default() };
+        let unseen: Vec<&String> = before.unseen_pulls(snapshot).collect();
+        turns.patches.retain(|node, _| {
+            snapshot.index.node(node.as_str()).is_some()
+                && before.patched_until(node.as_str(), snapshot).is_some()
+        });
+        turns.pulls.retain(|name, _| unseen.contains(&name));
+        turns.pull_deletes.retain(|uid, _| {
+            let mut pods = snapshot.pods.iter();
+            let is_there = pods.any(|pod| pod.uid == uid.as_str() && pod.deleted_at.is_none());
+            is_there && before.pull_deleted_until(uid.as_str(), snapshot).is_some()
+        });
+        turns.in_place.retain(|uid, _| {
+            let pod = snapshot.pods.iter().find(|pod| pod.uid == uid.as_str());
+            pod.is_some_and(|pod| before.changing_until(pod, snapshot).is_some())
+        });
+        turns.refused_pulls.retain(|_, at| !is_long_ago(*at, snapshot.now));
+        turns.refused_in_place.retain(|_, at| !is_long_ago(*at, snapshot.now));
+        self.turns = turns;
+    }
+}

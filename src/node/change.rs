@@ -1,0 +1,115 @@
+//! Whether the update may change a pod in its place instead of deleting it.
+
+use crate::input::policy::InPlacePolicy;
+use crate::node::fleet::{Fleet, FleetPod};
+use crate::node::in_place::ImageChanges;
+use crate::pods::history::{History, Revision, Role};
+use crate::position::NodeIx;
+use daemonset_objects::internal::Phase;
+use daemonset_objects::kubernetes::canonical_json;
+use daemonset_objects::model::Container;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Whether the update may change a pod in its place instead of deleting it: nothing but images, labels and annotations is new.
+pub(crate) fn is_possible(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> bool {
+    changed_containers(fleet, history, node, pod).is_some()
+}
+
+/// The containers whose images are new, in the order of the goal's template, with these images; `None` where the pod must be deleted.
+pub(crate) fn changed_containers(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node: NodeIx,
+    pod: &FleetPod,
+) -> Option<Vec<Container>> {
+    let snapshot = fleet.snapshot;
+    let view = fleet.view(pod);
+    let is_on = snapshot.spec.policy.in_place == InPlacePolicy::IfPossible && !fleet.is_surge();
+    let is_only = fleet.pods_of(node).filter(|(_, other)| other.is_live()).count() == 1;
+    let runs = view.bound && view.phase == Phase::Running;
+    let settles = fleet.in_place(pod).is_some_and(|in_place| in_place.settles);
+    let refused =
+        snapshot.memory.as_ref().is_some_and(|memory| memory.is_in_place_refused(view.uid, snapshot.now));
+    if !is_on || !is_only || !runs || settles || refused {
+        return None;
+    }
+    if !is_change_of_images(fleet, history, node, pod) {
+        return None;
+    }
+    let goal = goal_template(fleet, node);
+    let object = view.object.model();
+    let wanted: Vec<Container> = Vec::deserialize(goal.pointer("/spec/containers")?).ok()?;
+    let mut changed = Vec::new();
+    for container in wanted {
+        let own = object.spec.containers.iter().find(|own| own.name == container.name)?;
+        if own.image == container.image {
+            continue;
+        }
+        let status = object.status.container_statuses.iter().find(|status| status.name == container.name)?;
+        if status.container_id.is_empty() {
+            return None;
+        }
+        changed.push(container);
+    }
+    (!changed.is_empty()).then_some(changed)
+}
+
+/// Whether nothing but images, labels and annotations of the pod's revision differs from the goal's.
+fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> bool {
+    // A fleet has few revisions and many nodes: each template is compared once.
+    let changes = fleet.image_changes.get_or_init(|| {
+        let differs = |goal: &Value| {
+            let rest = rest_of(goal);
+            let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);
+            let template = |revision: &Revision<'_>| {
+                Some(rest_of(revision.view.as_ref()?.data.pointer("/spec/template")?))
+            };
+            let same = old.filter(|(_, revision)| template(revision).as_ref() == Some(&rest));
+            same.map(|(position, _)| position).collect()
+        };
+        ImageChanges {
+            to_current: differs(fleet.snapshot.spec.raw_template()),
+            to_base: fleet.goals.base().map(|base| differs(base.raw_template())).unwrap_or_default(),
+        }
+    });
+    let changes = if fleet.goals.base_of(node).is_some() { &changes.to_base } else { &changes.to_current };
+    pod.revision.is_some_and(|revision| changes.contains(&revision))
+}
+
+/// The template of the old revision that the pod's hash label names. On the way back to base the current one is no old revision.
+pub(crate) fn old_template<'h>(history: &'h History<'_>, pod: &FleetPod) -> Option<&'h Value> {
+    let revision = history.revision(pod.revision?);
+    let view = revision.view.as_ref().filter(|_| revision.role == Role::Old);
+    view?.data.pointer("/spec/template")
+}
+
+/// The template of the revision that the node should run.
+pub(crate) fn goal_template<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> &'f Value {
+    match fleet.goals.base_of(node) {
+        Some(base) => base.raw_template(),
+        None => fleet.snapshot.spec.raw_template(),
+    }
+}
+
+/// A template without images of containers, labels and annotations. Containers are the same only in the same order.
+fn rest_of(template: &Value) -> Value {
+    let mut rest = canonical_json::normalized(template);
+    // The directive of the patch that a revision holds.
+    if let Some(members) = rest.as_object_mut() {
+        members.remove("$patch");
+    }
+    if let Some(metadata) = rest.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("labels");
+        metadata.remove("annotations");
+    }
+    // Nothing else in the metadata is the same as no metadata.
+    if rest.get("metadata").is_some_and(|metadata| *metadata == json!({})) {
+        rest.as_object_mut().map(|members| members.remove("metadata"));
+    }
+    let containers = rest.pointer_mut("/spec/containers").and_then(Value::as_array_mut);
+    for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+        container.remove("image");
+    }
+    rest
+}

@@ -1,0 +1,29 @@
+//! Whether the pod of a node's goal would fit on the node, once the node's own pods are gone.
+
+use crate::node::fleet::Fleet;
+use crate::position::NodeIx;
+use daemonset_objects::internal::quantity::{Amounts, amounts, pod_requests};
+use daemonset_objects::model::Pod;
+
+/// Resources of which a node always has some: where the caller does not give them, they suffice.
+const ALWAYS_THERE: [&str; 4] = ["cpu", "ephemeral-storage", "memory", "pods"];
+
+/// The first resource, by name, of which the node has too little; `None` where the pod fits, or nothing is known of the node.
+pub(crate) fn lacking(fleet: &Fleet<'_>, node: NodeIx, goal: &Pod) -> Option<String> {
+    let free = amounts(fleet.node_view(node).free?);
+    let live: Vec<_> = fleet.pods_of(node).filter(|(_, pod)| pod.is_live()).collect();
+    let live: Vec<_> = live.into_iter().map(|(_, pod)| fleet.view(pod).object.model()).collect();
+    let own: Vec<Amounts<'_>> = live.iter().map(|pod| pod_requests(pod)).collect();
+    let lacks = |resource: &str, amount: i128| {
+        let given_back: i128 = own.iter().filter_map(|requests| requests.get(resource)).sum();
+        match free.get(resource) {
+            Some(free) => amount > free.saturating_add(given_back),
+            None => !ALWAYS_THERE.contains(&resource) && amount > given_back,
+        }
+    };
+    let requests = pod_requests(goal);
+    requests
+        .iter()
+        .find(|(resource, amount)| lacks(resource, **amount))
+        .map(|(resource, _)| (*resource).to_owned())
+}

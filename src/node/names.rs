@@ -1,0 +1,13 @@
+//! The names of pods where each node has one.
+
+use crate::input::Snapshot;
+use daemonset_objects::internal::{cut_name, name_hash};
+
+/// As the API server cuts a `generateName`: 63 less the hash and its dash.
+pub(crate) const LONGEST_PREFIX: usize = 52;
+
+/// The name of each pod of the DaemonSet on a node, whatever its revision.
+pub(crate) fn one_per_node(snapshot: &Snapshot<'_>, node: &str) -> String {
+    let ds = &snapshot.spec.daemon_set.metadata;
+    format!("{}-{}", cut_name(&ds.name, LONGEST_PREFIX), name_hash([ds.uid.as_str(), node]))
+}

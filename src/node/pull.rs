@@ -1,0 +1,190 @@
+//! Images that are pulled on a node before its pod is taken.
+
+use crate::input::Snapshot;
+use crate::input::policy::PullPolicy;
+use crate::input::strategy::Strategy;
+use crate::position::{NodeIx, PodIx, enumerate};
+use daemonset_objects::PodView;
+use daemonset_objects::internal::{cut_name, name_hash};
+use daemonset_objects::kubernetes::ImageReference;
+use daemonset_objects::kubernetes::well_known::{PULL_OWNER_LABEL, PULL_REVISION_LABEL};
+use daemonset_objects::model::{Container, ContainerStatus, Pod};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The images of a revision that nodes must have.
+#[derive(Debug, Clone)]
+pub(crate) struct Images {
+    /// The hash label of the revision.
+    pub hash: String,
+    pub list: Vec<Image>,
+}
+
+/// An image with its first pull policy.
+#[derive(Debug, Clone)]
+pub(crate) struct Image {
+    pub reference: String,
+    pub pull_policy: String,
+}
+
+/// The containers of a pod template.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Containers {
+    init_containers: Option<Vec<Container>>,
+    containers: Option<Vec<Container>>,
+}
+
+impl Images {
+    /// The distinct images of a template, init containers first; those that are never pulled are left out.
+    pub(crate) fn of_template(template: &Value, hash: &str) -> Self {
+        let containers =
+            template.get("spec").and_then(|spec| Containers::deserialize(spec).ok()).unwrap_or_default();
+        let lists = [containers.init_containers, containers.containers];
+        let mut list: Vec<Image> = Vec::new();
+        for Container { image, image_pull_policy, .. } in lists.into_iter().flatten().flatten() {
+            let is_known = list.iter().any(|known| known.reference == image);
+            if !is_known && !image.is_empty() {
+                list.push(Image { reference: image, pull_policy: image_pull_policy });
+            }
+        }
+        list.retain(|image| image.pull_policy != "Never");
+        Images { hash: hash.to_owned(), list }
+    }
+
+    /// Whether the node's status names all of them, so that each start finds them there.
+    fn are_on(&self, node: &crate::model::Node) -> bool {
+        let is_there = |image: &Image| {
+            node.status.images.iter().any(|on_node| on_node.names.contains(&image.reference))
+                && !image.is_pulled_again()
+        };
+        self.list.iter().all(is_there)
+    }
+}
+
+impl Image {
+    /// Whether each start of a container asks the registry (v1.36 core `SetDefaults_Container`). A digest names one content.
+    fn is_pulled_again(&self) -> bool {
+        let reference = ImageReference::split(&self.reference);
+        let always = match self.pull_policy.as_str() {
+            "" => reference.is_latest(),
+            policy => policy == "Always",
+        };
+        always && reference.digest.is_none()
+    }
+}
+
+/// A pull pod of the DaemonSet.
+#[derive(Debug, Clone, Copy)]
+pub struct PullPod<'a> {
+    pub view: &'a PodView<'a>,
+    pub node: Option<NodeIx>,
+    /// The hash label of its revision.
+    pub hash: &'a str,
+    /// It pulls the images of the current revision.
+    pub is_current: bool,
+    /// Its deletion was asked for.
+    pub is_terminating: bool,
+}
+
+/// The rules of pulls; `None` where they have no effect: another pod beside the old one pulls by itself, and a person needs no order.
+pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
+    match snapshot.spec.strategy {
+        Strategy::Replace(_) => snapshot.spec.policy.pull.as_ref(),
+        Strategy::OnDelete | Strategy::Surge { .. } => None,
+    }
+}
+
+/// The pull pods of the DaemonSet, in the order of the snapshot.
+pub(crate) fn pull_pods<'a>(snapshot: &'a Snapshot<'a>, current_hash: &str) -> Vec<PullPod<'a>> {
+    let metadata = &snapshot.spec.daemon_set.metadata;
+    let pods = enumerate::<PodIx, _>(&snapshot.pods);
+    // Their namespace and their owner first: few pods of a namespace have no controller.
+    let pods = pods.filter(|(_, view)| view.controller.is_none() && view.namespace == metadata.namespace);
+    let of_owner = |view: &PodView<'_>| view.labels.get(PULL_OWNER_LABEL) == Some(metadata.uid.as_str());
+    let pods = pods.filter(|(_, view)| of_owner(view));
+    pods.map(|(_, view)| {
+        let hash = view.labels.get(PULL_REVISION_LABEL).unwrap_or_default();
+        PullPod {
+            view,
+            node: view.target.and_then(|node| snapshot.index.node(node)),
+            hash,
+            is_current: hash == current_hash,
+            is_terminating: view.deleted_at.is_some(),
+        }
+    })
+    .collect()
+}
+
+impl PullPod<'_> {
+    /// When its time is over; `None` for an unknown creation.
+    pub(crate) fn ends_at(&self, rules: &PullPolicy) -> Option<Timestamp> {
+        self.view.created_at?.checked_add(SignedDuration::from_secs(rules.timeout_seconds.into())).ok()
+    }
+
+    /// Whether its time is over.
+    pub(crate) fn is_late(&self, rules: &PullPolicy, now: Timestamp) -> bool {
+        self.ends_at(rules).is_some_and(|at| at <= now)
+    }
+
+    /// Whether it has pulled each of its own images.
+    pub(crate) fn is_done(&self) -> bool {
+        let pod = self.view.object.model();
+        pod.spec.containers.iter().all(|container| has_pulled(&pod, &container.name))
+    }
+}
+
+/// Whether a pull pod shows that an image is there.
+fn has_pulled(pod: &Pod, container: &str) -> bool {
+    let status = pod.status.container_statuses.iter().find(|status| status.name == container);
+    status.is_some_and(ends_its_pull)
+}
+
+/// An image has its id once it is there. Each reason after its pull, in whatever words of a runtime, tells the same.
+fn ends_its_pull(status: &ContainerStatus) -> bool {
+    let is_terminated =
+        status.terminated_reason.as_ref().is_some_and(|reason| reason != "ContainerStatusUnknown");
+    let waits = status.waiting_reason.as_str();
+    !status.image_id.is_empty() || is_terminated || !(waits.is_empty() || PULLING.contains(&waits))
+}
+
+/// The reasons for which a container waits before its image is there (v1.36 `kubelet/images/types.go`, `kubelet_pods.go`).
+const PULLING: [&str; 9] = [
+    "ContainerCreating",
+    "PodInitializing",
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ImageInspectError",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+];
+
+/// Whether a node has the images of a revision, or its time to pull them is over.
+pub(crate) fn is_pulled<'p>(
+    snapshot: &Snapshot<'_>,
+    rules: &PullPolicy,
+    node: NodeIx,
+    images: &Images,
+    mut pods: impl Iterator<Item = &'p PullPod<'p>>,
+) -> bool {
+    images.list.is_empty()
+        || images.are_on(&snapshot.node(node).object.model())
+        || pods.any(|pod| {
+            let object = pod.view.object.model();
+            let has_each = (0..images.list.len()).all(|index| has_pulled(&object, &container_name(index)));
+            has_each || pod.is_late(rules, snapshot.now)
+        })
+}
+
+/// The name of the container that pulls the image at an index.
+pub(crate) fn container_name(index: usize) -> String {
+    format!("image-{index}")
+}
+
+/// The name of the pull pod of a node and a revision.
+pub fn pod_name(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
+    format!("{}-pull-{}", cut_name(&snapshot.spec.daemon_set.metadata.name, 47), name_hash([hash, node]))
+}

@@ -1,0 +1,148 @@
+//! The turn of a node: the time from the intention to replace its pod until the new pod is available.
+//!
+//! The turn is kept on the Node itself, so that a crash, another leader and a person with kubectl see and end the same one.
+
+use crate::input::Snapshot;
+use crate::input::policy::{FitPolicy, InPlacePolicy, OnTimeout, PodNames, Policy, TurnMode, TurnPolicy};
+use crate::input::strategy::Strategy;
+use crate::position::NodeIx;
+use daemonset_objects::internal::rfc3339;
+use daemonset_objects::kubernetes::well_known::{GATE_INFIX, PULL_OWNER_LABEL, TURN_PREFIX};
+use daemonset_objects::model::Uid;
+use daemonset_objects::{NodeView, PodView};
+use jiff::{SignedDuration, Timestamp};
+
+/// A turn, as the annotation `turn.daemonset/<turn key>` of its node has it: `<number> <instant>[ cordoned]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn<'a> {
+    /// The number of the revision and the instant at which it began. A gate is open when its annotation repeats this text.
+    pub request: &'a str,
+    pub at: Timestamp,
+    /// The turn has set `spec.unschedulable`.
+    pub cordoned: bool,
+}
+
+/// The word of a turn that has set `spec.unschedulable`.
+pub(crate) const CORDONED: &str = " cordoned";
+
+impl<'a> Turn<'a> {
+    /// Anything that does not parse is no turn.
+    pub(crate) fn parse(value: &'a str) -> Option<Self> {
+        let (request, cordoned) = match value.strip_suffix(CORDONED) {
+            Some(request) => (request, true),
+            None => (value, false),
+        };
+        let (number, at) = request.split_once(' ')?;
+        // Rust's own parser would take a `+`, too.
+        let digits = number.strip_prefix('-').unwrap_or(number);
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        Some(Turn { request, at: rfc3339(at).filter(|_| is_number)?, cordoned })
+    }
+}
+
+/// A node in turn.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeTurn<'a> {
+    pub node: NodeIx,
+    /// The turn on the node; `None` while the snapshot does not show a patch that begins it.
+    pub written: Option<Turn<'a>>,
+    /// When the patch of the node expires that the snapshot does not show.
+    pub in_flight_until: Option<Timestamp>,
+    /// When the turn began.
+    pub at: Timestamp,
+}
+
+/// The nodes in turn, in the order of the snapshot.
+pub(crate) fn turns<'a>(snapshot: &'a Snapshot<'a>) -> Vec<NodeTurn<'a>> {
+    let mut turns = Vec::new();
+    let memory = snapshot.memory.as_ref().filter(|memory| !memory.turns.patches.is_empty());
+    for (node, view) in crate::position::enumerate(&snapshot.nodes) {
+        let patch = memory.and_then(|memory| memory.patched_until(view.name, snapshot));
+        // Few nodes have such an annotation: the key is made for these alone.
+        let written = if has_turn(view) { written_turn(snapshot, view) } else { None };
+        let since = written.map(|turn| turn.at).or(patch.map(|(at, _)| at));
+        turns.extend(since.map(|at| NodeTurn {
+            node,
+            written,
+            in_flight_until: patch.map(|(_, until)| until),
+            at,
+        }));
+    }
+    turns
+}
+
+fn written_turn<'a>(snapshot: &Snapshot<'_>, view: &NodeView<'a>) -> Option<Turn<'a>> {
+    let key = format!("{TURN_PREFIX}{}", snapshot.spec.turn_key());
+    Turn::parse(view.annotations.get(&key)?)
+}
+
+/// The rules of turns; `None` where no turn begins.
+pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a TurnPolicy> {
+    match &snapshot.spec.policy.turn {
+        Some(TurnMode::Take(turn)) if updates(snapshot) => Some(turn),
+        Some(TurnMode::Take(_) | TurnMode::Keep) | None => None,
+    }
+}
+
+/// Whether nothing begins, ends, or is taken.
+pub(crate) fn are_kept(snapshot: &Snapshot<'_>) -> bool {
+    matches!(snapshot.spec.policy.turn, Some(TurnMode::Keep))
+}
+
+/// Whether this controller updates pods one by one: not under OnDelete, where a person does.
+pub(crate) fn updates(snapshot: &Snapshot<'_>) -> bool {
+    snapshot.spec.strategy != Strategy::OnDelete
+}
+
+/// The gates that are not open on a node in turn, in the order of the policy.
+pub(crate) fn closed_gates<'p>(
+    snapshot: &Snapshot<'_>,
+    turn: &NodeTurn<'_>,
+    rules: &'p TurnPolicy,
+) -> Vec<&'p String> {
+    let (view, key) = (snapshot.node(turn.node), snapshot.spec.turn_key());
+    let is_open = |gate: &String| {
+        let answer = view.annotations.get(&format!("{gate}{GATE_INFIX}{key}"));
+        // An answer to another turn opens nothing.
+        turn.written.is_some_and(|turn| answer == Some(turn.request))
+    };
+    rules.gates.iter().filter(|gate| !is_open(gate)).collect()
+}
+
+/// When closed gates of a turn are overdue.
+pub(crate) fn overdue_at(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> Option<Timestamp> {
+    turn.at.checked_add(SignedDuration::from_secs(rules.timeout_seconds?.into())).ok()
+}
+
+/// Whether a node whose gates are closed is taken all the same.
+pub(crate) fn proceeds(turn: &NodeTurn<'_>, rules: &TurnPolicy, now: Timestamp) -> bool {
+    rules.on_timeout == OnTimeout::Proceed && overdue_at(turn, rules).is_some_and(|at| at <= now)
+}
+
+/// Whether a decision about this snapshot looks at more of its objects than a tracker keeps: turns, pulls, changes in place, fit, and
+/// names that each node has one of.
+pub fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
+    let Policy { turn, pull, in_place, fit, pod_names, .. } = &snapshot.spec.policy;
+    let is_asked_for = turn.is_some()
+        || pull.is_some()
+        || *in_place != InPlacePolicy::Never
+        || *fit != FitPolicy::Ignore
+        || *pod_names == PodNames::OnePerNode;
+    let is_remembered = || snapshot.memory.as_ref().is_some_and(|memory| !memory.turns.is_empty());
+    is_asked_for
+        || is_remembered()
+        || snapshot.nodes.iter().any(has_turn)
+        || snapshot.pods.iter().any(|pod| is_of_turns(pod, &snapshot.spec.daemon_set.metadata.uid))
+}
+
+/// Whether a node is in turn, for whichever DaemonSet.
+pub fn has_turn(node: &NodeView<'_>) -> bool {
+    node.annotations.iter().any(|(key, _)| key.starts_with(TURN_PREFIX))
+}
+
+/// Whether a pod was changed in its place, or pulls images for the DaemonSet with this uid.
+pub fn is_of_turns(pod: &PodView<'_>, uid: &Uid) -> bool {
+    let may_be_ours = pod.controller.is_none_or(|controller| controller == uid.as_str());
+    let pulls = || pod.controller.is_none() && pod.labels.get(PULL_OWNER_LABEL) == Some(uid.as_str());
+    may_be_ours && (pod.in_place().is_some() || pulls())
+}

@@ -1,0 +1,122 @@
+//! Turns, pulls and changes in place: each list breaks one rule.
+
+use super::{broken, delete, named};
+use crate::support::{Given, NodeStory, PodStory, TURN_KEY, at, given, new, node, old, request, rolling};
+use daemonset::model::ObjectRef;
+use daemonset::{Action, DeleteReason, TurnReason};
+use daemonset_audit::{BudgetFigure, ViolationKind as Kind};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+fn turns(story: NodeStory) -> Given {
+    given(rolling(1)).node(story).policy(json!({"turn": {"gates": ["backup"]}}))
+}
+
+/// A patch of this node with its own turn.
+fn patch(on: &str, value: Option<String>, reason: TurnReason) -> Action {
+    let node = ObjectRef { name: on.to_owned(), ..ObjectRef::default() };
+    let annotations = BTreeMap::from([(format!("turn.daemonset/{TURN_KEY}"), value)]);
+    Action::patch_node(node, None, annotations, reason)
+}
+
+fn begin(on: &str) -> Action {
+    patch(on, Some(request(0)), TurnReason::TurnBegins)
+}
+
+fn end(on: &str) -> Action {
+    patch(on, None, TurnReason::TurnEnds)
+}
+
+#[test]
+fn a_pod_goes_in_its_turn_alone_and_once_the_gates_are_open() {
+    let open = node("a").in_turn(60).open("backup", 60);
+    assert_eq!(broken(&turns(open.has(old())), &[delete("a-1")]), []);
+    assert_eq!(broken(&turns(node("a").has(old())), &[delete("a-1")]), [Kind::NotInTurn]);
+    let closed = turns(node("a").in_turn(60).has(old()));
+    assert_eq!(broken(&closed, &[delete("a-1")]), [Kind::GateClosed { gates: vec!["backup".to_owned()] }]);
+    let kept = closed.policy(json!({"turn": "Keep"}));
+    assert_eq!(broken(&kept, &[delete("a-1")]), [Kind::TurnsKept]);
+}
+
+#[test]
+fn a_turn_begins_where_a_pod_would_go_and_within_its_limits() {
+    let fleet = given(rolling(1)).nodes(["a", "b"], old().not_ready()).policy(json!({"turn": {}}));
+    assert_eq!(broken(&fleet, &[begin("a")]), []);
+    assert_eq!(broken(&fleet, &[begin("a"), begin("b")]), [Kind::TurnLimitExceeded { after: 2, limit: 1 }]);
+    let ready = given(rolling(1)).node(node("a").has(new().not_ready())).node(node("b").has(old()));
+    let exceeded =
+        Kind::BudgetExceeded { figure: BudgetFigure::Unavailable, before: 1, after: 2, limit: 1, lost: 0 };
+    assert_eq!(broken(&ready.policy(json!({"turn": {}})), &[begin("b")]), [exceeded]);
+    let not_due = [Kind::TurnNotDue { reason: TurnReason::TurnBegins }];
+    assert_eq!(broken(&turns(node("a").has(new())), &[begin("a")]), not_due, "its pod is new");
+    let silent = node("a").ready("Unknown", Some(at(-60))).has(old());
+    assert_eq!(broken(&turns(silent), &[begin("a")]), not_due, "it does not report");
+    assert_eq!(broken(&given(rolling(1)).node(node("a").has(old())), &[begin("a")]), not_due, "no policy");
+}
+
+#[test]
+fn a_turn_ends_where_nothing_is_left_to_do() {
+    assert_eq!(broken(&turns(node("a").in_turn(60).has(new())), &[end("a")]), []);
+    let not_due = [Kind::TurnNotDue { reason: TurnReason::TurnEnds }];
+    assert_eq!(broken(&turns(node("a").in_turn(60)), &[end("a")]), not_due, "its pod is away");
+    assert_eq!(broken(&turns(node("a").in_turn(60).has(old())), &[end("a")]), not_due, "its pod is old");
+    let young = new().not_ready().created_ago(30);
+    assert_eq!(broken(&turns(node("a").in_turn(60).has(young)), &[end("a")]), not_due, "not available");
+}
+
+#[test]
+fn a_patch_changes_nothing_but_the_turn() {
+    let story = node("a").in_turn(60).open("backup", 60).has(new());
+    let annotations = [Kind::WrongPatch { field: "metadata.annotations" }];
+    assert_eq!(broken(&turns(story), &[end("a")]), annotations, "the gate stays");
+    let cordoned = node("a").cordoned().turn(&format!("{} cordoned", request(60))).has(new());
+    let schedulable = [Kind::WrongPatch { field: "spec.unschedulable" }];
+    assert_eq!(broken(&turns(cordoned), &[end("a")]), schedulable, "the cordon stays");
+    let late = patch("a", Some(request(1)), TurnReason::TurnBegins);
+    assert_eq!(broken(&turns(node("a").has(old())), &[late]), annotations, "it began before");
+}
+
+#[test]
+fn a_node_in_turn_has_no_room_while_too_many_others_are_down() {
+    let story = node("a").in_turn(60).open("backup", 60).has(old());
+    let fleet = turns(story).node(node("b").has(new().not_ready()));
+    let [Kind::BudgetExceeded { figure: BudgetFigure::Unavailable, limit: 1, .. }] =
+        broken(&fleet, &[delete("a-1")])[..]
+    else {
+        panic!("it has no room");
+    };
+}
+
+#[test]
+fn a_ready_pod_stays_until_its_images_are_there() {
+    let fleet =
+        |pod: PodStory| given(rolling(1)).node(node("a").has(pod)).policy(json!({"pull": {"parallel": 1}}));
+    assert_eq!(broken(&fleet(old()), &[delete("a-1")]), [Kind::NotPulled]);
+    assert_eq!(broken(&fleet(old().not_ready()), &[delete("a-1")]), []);
+}
+
+#[test]
+fn no_more_nodes_pull_than_the_policy_says() {
+    let fleet = |parallel: u32| {
+        given(rolling(1)).nodes(["a", "b"], old()).policy(json!({"pull": {"parallel": parallel}}))
+    };
+    let both = fleet(2).plan().actions;
+    assert_eq!(broken(&fleet(2), &both), []);
+    assert_eq!(broken(&fleet(1), &both), [Kind::TooManyPulls { pulling: 2, limit: 1 }]);
+}
+
+#[test]
+fn only_a_pull_pod_is_deleted_as_one() {
+    let fleet = given(rolling(1)).node(node("a").has(old().orphan().named("web").label("app", "web")));
+    let delete = Action::delete_pod("a".into(), named("web"), DeleteReason::PullDone);
+    assert_eq!(broken(&fleet, &[delete]), [Kind::ForeignObject]);
+}
+
+#[test]
+fn a_pod_that_settles_is_no_pod_that_works() {
+    let settles = new().changed(10, "old", "runtime://1").runs("old", "runtime://1", 3600);
+    let fleet = given(rolling(1)).node(node("a").has(settles)).node(node("b").has(old()));
+    let exceeded =
+        Kind::BudgetExceeded { figure: BudgetFigure::Unavailable, before: 1, after: 2, limit: 1, lost: 0 };
+    assert_eq!(broken(&fleet, &[delete("b-1")]), [exceeded]);
+}
