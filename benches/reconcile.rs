@@ -98,6 +98,7 @@ fn expect_the_scenario(case: Case, snapshot: &Snapshot<'_>) {
         Scenario::MidRollout | Scenario::Waves | Scenario::Broken => {
             case.nodes < 1_000 || deletes >= case.nodes.min(5_000) / 40
         }
+        Scenario::Turns => case.nodes < 1_000 || deletes > 0,
         Scenario::Surge => deletes > 0 && creates >= case.nodes.min(5_000) / 40,
         Scenario::Bootstrap => creates == case.nodes.min(250),
     };

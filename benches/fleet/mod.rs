@@ -4,7 +4,7 @@ mod objects;
 mod order;
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod};
-use daemonset::{Action, ActionOutcome, Observed, Plan, Policy, Snapshot, plan};
+use daemonset::{Action, ActionOutcome, CreateReason, Observed, Plan, Policy, Snapshot, plan};
 use daemonset_incremental::Tracker;
 use jiff::Timestamp;
 use objects::{Health, Kind, Made, NOW};
@@ -22,6 +22,8 @@ pub enum Scenario {
     /// As mid-rollout, steered by a policy of three waves, of which two are open: nodes of the third are held on the old
     /// version.
     Waves,
+    /// As mid-rollout, with turns and pulls: half of the nodes have the new image, and of the nodes in turn half have an open gate.
+    Turns,
     /// maxSurge 10 %. About half of the pods are updated, some nodes have two pods, and there is room for more.
     Surge,
     /// maxUnavailable 10 %; every pod is outdated and not Ready.
@@ -31,10 +33,11 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    pub const ALL: [Scenario; 6] = [
+    pub const ALL: [Scenario; 7] = [
         Scenario::Steady,
         Scenario::MidRollout,
         Scenario::Waves,
+        Scenario::Turns,
         Scenario::Surge,
         Scenario::Broken,
         Scenario::Bootstrap,
@@ -47,6 +50,7 @@ impl fmt::Display for Scenario {
             Scenario::Steady => "steady",
             Scenario::MidRollout => "mid-rollout",
             Scenario::Waves => "waves",
+            Scenario::Turns => "turns",
             Scenario::Surge => "surge",
             Scenario::Broken => "broken",
             Scenario::Bootstrap => "bootstrap",
@@ -79,6 +83,10 @@ impl Fleet {
             fleet.policy = serde_json::from_value(objects::three_waves()).unwrap();
             fleet.revisions.iter_mut().for_each(objects::mark);
         }
+        if scenario == Scenario::Turns {
+            fleet.policy = serde_json::from_value(objects::turns_and_pulls()).unwrap();
+            fleet.begin_turns();
+        }
         order::shuffle(&mut fleet.nodes);
         order::shuffle(&mut fleet.pods);
         if scenario == Scenario::Steady {
@@ -86,6 +94,25 @@ impl Fleet {
             fleet.daemon_set.status = status.unwrap();
         }
         fleet
+    }
+
+    /// Carries out one plan: its turns begin, its pull pods are there, and half of its gates are open.
+    fn begin_turns(&mut self) {
+        self.nodes.iter_mut().step_by(2).for_each(|node| objects::has_image(node, Made::Now));
+        for (number, action) in plan(&self.snapshot()).actions.into_iter().enumerate() {
+            match action {
+                Action::PatchNode { node: on, unschedulable, annotations, .. } => {
+                    let node = self.nodes.iter_mut().find(|node| node.metadata.name.as_str() == on.name);
+                    let spec = unschedulable.unwrap_or_default();
+                    node.into_iter()
+                        .for_each(|node| objects::begin_turn(node, spec, &annotations, number % 2 == 0));
+                }
+                Action::CreatePod { reason: CreateReason::PullImages, pod, .. } => {
+                    self.pods.push(objects::pulling(serde_json::to_value(&pod).unwrap(), number));
+                }
+                _ => {}
+            }
+        }
     }
 
     pub fn nodes(&self) -> usize {
@@ -179,7 +206,10 @@ fn daemon_pods(scenario: Scenario, number: usize, kind: Kind) -> Vec<Value> {
     let pod = |made, health| objects::pod(number, made, health);
     let old = if number % 10 == 3 { Made::LongAgo } else { Made::Before };
     let permille = order::scatter(number as u64) % 1000;
-    let scenario = if scenario == Scenario::Waves { Scenario::MidRollout } else { scenario };
+    let scenario = match scenario {
+        Scenario::Waves | Scenario::Turns => Scenario::MidRollout,
+        other => other,
+    };
     match (kind, scenario, permille) {
         (Kind::Windows, _, _) | (_, Scenario::Bootstrap, _) => vec![],
         (_, Scenario::Broken, _) => vec![pod(old, Health::NotReady)],
@@ -202,6 +232,8 @@ fn daemon_pods(scenario: Scenario, number: usize, kind: Kind) -> Vec<Value> {
             vec![pod(old, Health::Available), pod(Made::Now, Health::Available)]
         }
         (_, Scenario::Surge, 525..527) => vec![pod(old, Health::NotReady)],
-        (_, Scenario::MidRollout | Scenario::Waves | Scenario::Surge, _) => vec![pod(old, Health::Available)],
+        (_, Scenario::MidRollout | Scenario::Waves | Scenario::Turns | Scenario::Surge, _) => {
+            vec![pod(old, Health::Available)]
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::Scenario;
 use super::order::{scatter, suffix};
-use daemonset::model::ControllerRevision;
+use daemonset::model::{ContainerImage, ControllerRevision, Node, Pod};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// 2026-01-01T12:00:00Z.
 pub(super) const NOW: Timestamp = Timestamp::constant(1_767_268_800, 0);
@@ -121,6 +122,7 @@ pub(super) fn daemon_set(scenario: Scenario) -> Value {
         Scenario::Steady
         | Scenario::MidRollout
         | Scenario::Waves
+        | Scenario::Turns
         | Scenario::Broken
         | Scenario::Bootstrap => {
             json!({"maxUnavailable": "10%", "maxSurge": 0})
@@ -169,7 +171,7 @@ fn tolerations() -> Value {
 }
 
 fn template(made: Made) -> Value {
-    let image = format!("quay.io/prometheus/node-exporter:v1.{}.0", made.generation());
+    let image = image(made);
     let virtual_nodes = json!({"key": "type", "operator": "NotIn", "values": ["virtual-kubelet"]});
     let architectures = json!({"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64", "arm64"]});
     json!({
@@ -242,6 +244,47 @@ pub(super) fn three_waves() -> Value {
         "waves": [{"upTo": "1%", "bakeSeconds": 60}, {"nodes": {"matchExpressions": in_zones}}, {"bakeSeconds": 60}],
         "onFailure": on_failure,
     }})
+}
+
+/// The image of a pod's container.
+fn image(made: Made) -> String {
+    format!("quay.io/prometheus/node-exporter:v1.{}.0", made.generation())
+}
+
+/// Turns with a cordon and a gate, and images that are pulled first.
+pub(super) fn turns_and_pulls() -> Value {
+    json!({"turn": {"cordon": true, "gates": ["drained"]}, "pull": {"parallel": "10%"}})
+}
+
+pub(super) fn has_image(node: &mut Node, made: Made) {
+    let mut on_node = ContainerImage::default();
+    on_node.names.push(image(made));
+    node.status.images.push(on_node);
+}
+
+/// Carries out a patch that begins a turn, and opens its gate.
+pub(super) fn begin_turn(
+    node: &mut Node,
+    unschedulable: bool,
+    annotations: &BTreeMap<String, Option<String>>,
+    opens: bool,
+) {
+    node.spec.unschedulable |= unschedulable;
+    for (key, value) in annotations {
+        let Some(value) = value else { continue };
+        node.metadata.annotations.extend([(key, value)]);
+        let gate = key.replace("turn.daemonset/", "drained.gate.daemonset/");
+        let request = value.trim_end_matches(" cordoned");
+        node.metadata.annotations.extend(opens.then_some((gate, request)));
+    }
+}
+
+/// A pull pod, soon after its creation.
+pub(super) fn pulling(mut manifest: Value, number: usize) -> Pod {
+    manifest["metadata"]["uid"] = json!(format!("pull-{number}"));
+    manifest["metadata"]["creationTimestamp"] = json!(before_now(20));
+    manifest["status"] = json!({"phase": "Pending"});
+    serde_json::from_value(manifest).unwrap()
 }
 
 /// Marks the rollout of the newest revision as begun, in its second wave; others as completed.

@@ -79,6 +79,7 @@ pub struct BudgetUse {
 }
 
 /// The figures of the budget in which a node counts.
+#[inline]
 pub(crate) fn budget_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
     let of_other = |is_taken, is_lost| {
         NodeFigures::default().with(Figure::Taken, is_taken).with(Figure::Lost, is_taken || is_lost)
@@ -87,13 +88,26 @@ pub(crate) fn budget_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: Node
         Placement::Run => of_target(fleet, node_sync, node),
         Placement::ContinueOnly(_) => {
             let is_lost = is_lost(fleet, node_sync, node) && is_only_down(fleet, node);
-            of_other(is_taken(fleet, node_sync, node), is_lost || fleet.turn(node).is_some())
+            of_other(is_taken(fleet, node_sync, node), is_lost)
         }
-        // Something else than being down keeps the pod away: by that alone the node is not lost. A node in turn is, whatever keeps it away.
-        Placement::Exclude(_) => of_other(is_taken(fleet, node_sync, node), fleet.turn(node).is_some()),
+        // Something else than being down keeps the pod away: by that alone the node is not lost.
+        Placement::Exclude(_) => of_other(is_taken(fleet, node_sync, node), false),
     }
 }
 
+/// The figures of a node in turn, beside those that it has: its daemon is about to go. So it has its place in the budget, whatever its
+/// pods are and whatever keeps them away.
+pub(crate) fn in_turn(figures: NodeFigures, placement: Placement) -> NodeFigures {
+    match placement {
+        Placement::Run => {
+            let counts = !figures.has(Figure::Excused);
+            figures.with(Figure::Unavailable, counts).with(Figure::NotReady, counts)
+        }
+        Placement::ContinueOnly(_) | Placement::Exclude(_) => figures.with(Figure::Lost, true),
+    }
+}
+
+#[inline]
 fn of_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
     let mut best = None;
     let mut has_outdated = false;
@@ -109,14 +123,12 @@ fn of_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigur
     // A Ready pod is the proof that the node works: nothing is to be excused.
     let excuse = if not_ready { excuse(fleet, node) } else { NodeFigures::default() };
     let counts = !excuse.has(Figure::Excused);
-    // In turn its daemon is about to go: it has its place in the budget, whatever its pods are.
-    let is_in_turn = fleet.turn(node).is_some();
     // Without surge a target node is among the unavailable ones already, and with surge a pair among the doubled ones.
     let may_be_lost = is_surge && !doubled && counts;
     let taken = may_be_lost && is_taken(fleet, node_sync, node);
     excuse
-        .with(Figure::Unavailable, (unavailable || is_in_turn) && counts)
-        .with(Figure::NotReady, (not_ready || is_in_turn) && counts)
+        .with(Figure::Unavailable, unavailable && counts)
+        .with(Figure::NotReady, not_ready && counts)
         .with(Figure::BeingReplaced, unavailable && !has_outdated && counts)
         // An excused node still has its two pods.
         .with(Figure::Doubled, doubled)

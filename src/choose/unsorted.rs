@@ -73,7 +73,16 @@ impl Candidates for Unsorted<'_> {
         let limits_turns = self.waits.limits_turns();
         // Each group is asked for once, so that its list can be taken. Without room nothing is sorted.
         let group = self.groups.get_mut(group as usize).filter(|_| count > 0 || limits_turns);
-        let candidates = group.map(std::mem::take).unwrap_or_default();
+        let mut candidates = group.map(std::mem::take).unwrap_or_default();
+        if limits_turns {
+            // In the middle of an update the turns are used up, and the nodes that wait for one need no order.
+            let goes = |node: NodeIx| match self.waits.passage(fleet, node) {
+                Passage::InTurn => true,
+                Passage::Waits => false,
+                Passage::WithinBudget => count > 0 && self.waits.may_begin(counts.has(node, Figure::Excused)),
+            };
+            candidates.retain(|(node, _)| goes(*node));
+        }
         // Urgency is found once for each node, not in each comparison: it looks the node's name up in the memory.
         // A fleet has as many urgencies as revisions, and one for each refusal: a number for each takes a quarter of the memory.
         let mut numbers: BTreeMap<Urgency, u32> = BTreeMap::new();

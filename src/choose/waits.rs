@@ -14,7 +14,7 @@ use crate::node::sync::NodeSync;
 use crate::node::turn::NodeTurn;
 use crate::node::{change, fit, pull, turn};
 use crate::pods::history::History;
-use crate::position::NodeIx;
+use crate::position::{self, NodeIx, Position};
 use daemonset_objects::model::Pod;
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -43,7 +43,14 @@ pub enum Wait {
 /// The nodes of a plan for which more than the budget matters.
 #[derive(Debug, Default)]
 pub struct Waits {
-    of_nodes: BTreeMap<NodeIx, Wait>,
+    /// `None` for most plans, in which the budget alone matters.
+    found: Option<Box<Found>>,
+}
+
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Of all nodes: the report asks about each.
+    of_nodes: Vec<Option<Wait>>,
     /// Nodes with closed gates that are overdue.
     pub overdue: BTreeMap<NodeIx, Vec<String>>,
     /// When the next ones are overdue, or their pull is waited for no longer.
@@ -80,53 +87,61 @@ impl Waits {
         node_sync: &NodeSync,
         counts: &mut Counts,
     ) -> Self {
+        let Some(rare) = &fleet.rare else { return Waits::default() };
         let policy = &fleet.snapshot.spec.policy;
         let asks =
             policy.turn.is_some() || pull::rules(fleet.snapshot).is_some() || policy.fit == FitPolicy::Hold;
         // Where a person deletes the pods, nothing is a candidate.
-        if !turn::updates(fleet.snapshot) || (!asks && fleet.turns.is_empty()) {
+        if !turn::updates(fleet.snapshot) || (!asks && rare.turns.is_empty()) {
             return Waits::default();
         }
-        let mut waits = Waits::default();
+        let mut found = Found { of_nodes: vec![None; fleet.nodes.len()], ..Found::default() };
         let limit = Budget::new(&counts.sums, fleet.snapshot.spec.strategy).max_unavailable;
         let without_room = without_room(fleet, node_sync, counts, limit);
         let asker = Asker { fleet, history, without_room: &without_room, goals: Goals::new(fleet, history) };
         for node in counts.with(Figure::Candidate) {
             if let Some((_, pod)) = eligible(fleet, node_sync, node) {
-                let wait = asker.wait(&mut waits, node, pod);
-                waits.of_nodes.extend(wait.map(|wait| (node, wait)));
+                let wait = asker.wait(&mut found, node, pod);
+                position::change(&mut found.of_nodes, node, |place| *place = wait);
             }
         }
         if turn::rules(fleet.snapshot).is_some() {
-            waits.rooms =
+            found.rooms =
                 Some(TurnRooms::new(fleet, counts, limit, |turn| without_room.contains(&turn.node)));
         }
         // A node in turn that has room is about to be replaced.
-        for turn in &fleet.turns {
+        for turn in &rare.turns {
             let is_counted =
                 fleet.placement(turn.node) == Placement::Run && !counts.has(turn.node, Figure::Excused);
             if is_counted && !without_room.contains(&turn.node) {
                 counts.add(turn.node, Figure::BeingReplaced);
             }
         }
-        waits
+        Waits { found: Some(Box::new(found)) }
+    }
+
+    /// More about them, where more than the budget matters.
+    pub fn found(&self) -> Option<&Found> {
+        self.found.as_deref()
     }
 
     /// The thing that a candidate waits for.
     pub fn of(&self, node: NodeIx) -> Option<&Wait> {
-        self.of_nodes.get(&node)
+        self.found()?.of_nodes.get(node.index())?.as_ref()
     }
 
     /// How many of the nodes that wait for something else count as waiting for the budget.
     pub(crate) fn count_with(&self, counts: &Counts, figure: Figure) -> u32 {
-        self.of_nodes.keys().filter(|node| counts.has(**node, figure)).count() as u32
+        let nodes = self.found().into_iter().flat_map(|found| position::enumerate(&found.of_nodes));
+        nodes.filter(|(node, wait)| wait.is_some() && counts.has(*node, figure)).count() as u32
     }
 
     /// How the update comes to the pod of a candidate.
     pub(crate) fn passage(&self, fleet: &Fleet<'_>, node: NodeIx) -> Passage {
-        if self.of_nodes.contains_key(&node) {
+        let Some(found) = self.found() else { return Passage::WithinBudget };
+        if self.of(node).is_some() {
             Passage::Waits
-        } else if self.rooms.is_some() && fleet.turn(node).is_some() {
+        } else if found.rooms.is_some() && fleet.turn(node).is_some() {
             Passage::InTurn
         } else {
             Passage::WithinBudget
@@ -135,20 +150,31 @@ impl Waits {
 
     /// Whether each candidate needs a place among the turns.
     pub(crate) fn limits_turns(&self) -> bool {
-        self.rooms.is_some()
+        self.found().is_some_and(|found| found.rooms.is_some())
+    }
+
+    /// Whether a candidate that is not in turn has a place among them.
+    pub(crate) fn may_begin(&self, is_excused: bool) -> bool {
+        let rooms = self.found().and_then(|found| found.rooms);
+        rooms.is_none_or(|mut rooms| *rooms.of(is_excused) > 0)
     }
 
     /// Takes a place among the turns, if there is one.
     pub(crate) fn begins(&mut self, is_excused: bool) -> bool {
-        let Some(rooms) = &mut self.rooms else { return true };
-        let room = if is_excused { &mut rooms.excused } else { &mut rooms.counted };
-        let has_room = *room > 0;
-        *room = room.saturating_sub(1);
+        let has_room = self.may_begin(is_excused);
+        if let Some(rooms) = self.found.as_mut().and_then(|found| found.rooms.as_mut()) {
+            let room = rooms.of(is_excused);
+            *room = room.saturating_sub(1);
+        }
         has_room
     }
 }
 
 impl TurnRooms {
+    fn of(&mut self, is_excused: bool) -> &mut u32 {
+        if is_excused { &mut self.excused } else { &mut self.counted }
+    }
+
     /// M places of each kind, less the nodes in turn. A dead node and one that can't go on take none.
     fn new(
         fleet: &Fleet<'_>,
@@ -157,12 +183,11 @@ impl TurnRooms {
         takes_none: impl Fn(&NodeTurn<'_>) -> bool,
     ) -> Self {
         let mut rooms = TurnRooms { counted: limit, excused: limit };
-        for turn in &fleet.turns {
+        for turn in fleet.turns() {
             if takes_none(turn) || fleet.node_view(turn.node).unreachable {
                 continue;
             }
-            let is_excused = counts.has(turn.node, Figure::Excused);
-            let room = if is_excused { &mut rooms.excused } else { &mut rooms.counted };
+            let room = rooms.of(counts.has(turn.node, Figure::Excused));
             *room = room.saturating_sub(1);
         }
         rooms
@@ -173,13 +198,13 @@ impl TurnRooms {
 /// gone down since, and a pod that was not Ready when its turn began may work again.
 fn without_room(fleet: &Fleet<'_>, node_sync: &NodeSync, counts: &Counts, limit: u32) -> BTreeSet<NodeIx> {
     let not_excused = |turn: &&NodeTurn<'_>| !counts.has(turn.node, Figure::Excused);
-    let mut in_turn: Vec<&NodeTurn<'_>> = fleet.turns.iter().filter(not_excused).collect();
+    let mut in_turn: Vec<&NodeTurn<'_>> = fleet.turns().iter().filter(not_excused).collect();
     let has_available =
         |turn: &NodeTurn<'_>| node_sync.survivors(fleet, turn.node).any(|(_, pod)| pod.is_available());
     // Nodes that have lost their pod come first: they hold their places whatever follows.
     in_turn.sort_by_key(|turn| (has_available(turn), turn.at, fleet.node_view(turn.node).name));
     let is_down = |node: NodeIx| counts.has(node, Figure::Unavailable) || counts.has(node, Figure::Lost);
-    let down_in_turn = fleet.turns.iter().filter(|turn| is_down(turn.node)).count() as u32;
+    let down_in_turn = fleet.turns().iter().filter(|turn| is_down(turn.node)).count() as u32;
     let down = counts.sums.get(Figure::Unavailable) + counts.sums.get(Figure::Lost);
     let others = down.saturating_sub(down_in_turn);
     let ranked = (others..).zip(in_turn).filter(|(before, _)| *before >= limit).map(|(_, turn)| turn.node);
@@ -201,14 +226,14 @@ struct Asker<'f, 'a> {
 
 impl Asker<'_, '_> {
     /// The first thing that the candidate waits for.
-    fn wait(&self, waits: &mut Waits, node: NodeIx, pod: &FleetPod) -> Option<Wait> {
+    fn wait(&self, found: &mut Found, node: NodeIx, pod: &FleetPod) -> Option<Wait> {
         let is_ready = pod.readiness.is_ready();
         // Found first, since a pull does not wait for the turn.
-        let lacks_images = self.lacks_images(waits, node, is_ready);
+        let lacks_images = self.lacks_images(found, node, is_ready);
         if turn::are_kept(self.fleet.snapshot) {
             return Some(Wait::TurnsKept);
         }
-        if let Some(wait) = self.wait_of_turn(waits, node) {
+        if let Some(wait) = self.wait_of_turn(found, node) {
             return Some(wait);
         }
         // A pod that is not Ready serves nobody, and goes at once.
@@ -223,7 +248,7 @@ impl Asker<'_, '_> {
         }
     }
 
-    fn wait_of_turn(&self, waits: &mut Waits, node: NodeIx) -> Option<Wait> {
+    fn wait_of_turn(&self, found: &mut Found, node: NodeIx) -> Option<Wait> {
         let (fleet, now) = (self.fleet, self.fleet.snapshot.now);
         let turn = fleet.turn(node);
         if let Some(until) = turn.and_then(|turn| turn.in_flight_until) {
@@ -241,29 +266,31 @@ impl Asker<'_, '_> {
             return None;
         }
         match turn::overdue_at(turn, rules) {
-            Some(at) if at <= now => _ = waits.overdue.insert(node, closed.clone()),
-            at => waits.next_overdue = waits.next_overdue.into_iter().chain(at).min(),
+            Some(at) if at <= now => _ = found.overdue.insert(node, closed.clone()),
+            at => found.next_overdue = found.next_overdue.into_iter().chain(at).min(),
         }
         (!turn::proceeds(turn, rules, now)).then_some(Wait::Gates(closed))
     }
 
-    fn lacks_images(&self, waits: &mut Waits, node: NodeIx, is_ready: bool) -> bool {
+    fn lacks_images(&self, found: &mut Found, node: NodeIx, is_ready: bool) -> bool {
         let snapshot = self.fleet.snapshot;
         let Some(rules) = pull::rules(snapshot) else { return false };
         let images = &self.goals.of(self.fleet, node).images;
         let name = snapshot.node(node).name;
-        let is_its_own = |pod: &&PullPod<'_>| pod.node == Some(node) && pod.hash == images.hash;
-        let mut pods = self.fleet.pull_pods.iter().filter(is_its_own).peekable();
+        let is_its_own = |pod: &&PullPod<'_>| pod.hash == images.hash;
+        let mut pods = self.fleet.pull_pods_of(node).iter().filter(is_its_own).peekable();
         let pod = pods.peek().copied();
         let refused = snapshot.memory.as_ref().is_some_and(|memory| {
-            memory.is_pull_refused(&pull::pod_name(snapshot, name, &images.hash), snapshot.now)
+            // The name is a hash: most memories have no refusal, and spare it.
+            !memory.turns.refused_pulls.is_empty()
+                && memory.is_pull_refused(&pull::pod_name(snapshot, name, &images.hash), snapshot.now)
         });
         let is_pulled = refused || pull::is_pulled(snapshot, rules, node, images, pods);
         if !is_pulled {
-            waits.not_pulled.insert(node);
+            found.not_pulled.insert(node);
             // Only a Ready pod waits for it.
             let ends_at = pod.filter(|_| is_ready).and_then(|pod| pod.ends_at(rules));
-            waits.next_pull_end = waits.next_pull_end.into_iter().chain(ends_at).min();
+            found.next_pull_end = found.next_pull_end.into_iter().chain(ends_at).min();
         }
         !is_pulled
     }

@@ -258,6 +258,7 @@ impl<'a> SnapshotBuilder<'a> {
             memory,
             index,
             placements,
+            is_partial: false,
         })
     }
 }

@@ -43,6 +43,7 @@ impl<'a> Snapshot<'a> {
             revisions,
             revision_facts,
             memory: Some(memory),
+            is_partial: true,
         }
     }
 }

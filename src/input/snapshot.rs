@@ -47,6 +47,8 @@ pub struct Snapshot<'a> {
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
+    /// Facts that somebody keeps, in which nothing is of turns, pulls, changes in place, fit and names.
+    pub(crate) is_partial: bool,
 }
 
 impl<'a> Snapshot<'a> {

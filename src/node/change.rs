@@ -25,13 +25,15 @@ pub(crate) fn changed_containers(
 ) -> Option<Vec<Container>> {
     let snapshot = fleet.snapshot;
     let view = fleet.view(pod);
-    let is_on = snapshot.spec.policy.in_place == InPlacePolicy::IfPossible && !fleet.is_surge();
+    if snapshot.spec.policy.in_place == InPlacePolicy::Never || fleet.is_surge() {
+        return None;
+    }
     let is_only = fleet.pods_of(node).filter(|(_, other)| other.is_live()).count() == 1;
     let runs = view.bound && view.phase == Phase::Running;
     let settles = fleet.in_place(pod).is_some_and(|in_place| in_place.settles);
     let refused =
         snapshot.memory.as_ref().is_some_and(|memory| memory.is_in_place_refused(view.uid, snapshot.now));
-    if !is_on || !is_only || !runs || settles || refused {
+    if !is_only || !runs || settles || refused {
         return None;
     }
     if !is_change_of_images(fleet, history, node, pod) {
@@ -58,7 +60,8 @@ pub(crate) fn changed_containers(
 /// Whether nothing but images, labels and annotations of the pod's revision differs from the goal's.
 fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     // A fleet has few revisions and many nodes: each template is compared once.
-    let changes = fleet.image_changes.get_or_init(|| {
+    let Some(rare) = &fleet.rare else { return false };
+    let changes = rare.image_changes.get_or_init(|| {
         let differs = |goal: &Value| {
             let rest = rest_of(goal);
             let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);

@@ -1,6 +1,6 @@
 //! Counts each node once, by its placement, its goal and its pods.
 
-use crate::choose::limits::budget_figures;
+use crate::choose::limits::{budget_figures, in_turn};
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
 use crate::node::candidate::{candidate, has_place};
@@ -19,7 +19,11 @@ pub fn counts(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Counts {
 
 fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
     // Two views of the same pods. The budget is about the time after node sync's deletes, the status about now.
-    let figures = budget_figures(fleet, node_sync, node);
+    let mut figures = budget_figures(fleet, node_sync, node);
+    let is_in_turn = fleet.turn(node).is_some();
+    if is_in_turn {
+        figures = in_turn(figures, fleet.placement(node));
+    }
     let figures = match fleet.placement(node) {
         Placement::Run => target_figures(fleet, node_sync, node, figures),
         Placement::ContinueOnly(_) | Placement::Exclude(_) => {
@@ -30,7 +34,7 @@ fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFi
         }
     };
     // `unavailable_cause` makes this test again, over all pods of the node: most nodes are spared it.
-    let is_available = figures.has(Figure::Available) && fleet.turn(node).is_none();
+    let is_available = figures.has(Figure::Available) && !is_in_turn;
     figures.with_cause(if is_available { None } else { unavailable_cause(fleet, node, figures) })
 }
 

@@ -96,7 +96,7 @@ pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
     }
 }
 
-/// The pull pods of the DaemonSet, in the order of the snapshot.
+/// The pull pods of the DaemonSet, by node.
 pub(crate) fn pull_pods<'a>(snapshot: &'a Snapshot<'a>, current_hash: &str) -> Vec<PullPod<'a>> {
     let metadata = &snapshot.spec.daemon_set.metadata;
     let pods = enumerate::<PodIx, _>(&snapshot.pods);
@@ -104,7 +104,7 @@ pub(crate) fn pull_pods<'a>(snapshot: &'a Snapshot<'a>, current_hash: &str) -> V
     let pods = pods.filter(|(_, view)| view.controller.is_none() && view.namespace == metadata.namespace);
     let of_owner = |view: &PodView<'_>| view.labels.get(PULL_OWNER_LABEL) == Some(metadata.uid.as_str());
     let pods = pods.filter(|(_, view)| of_owner(view));
-    pods.map(|(_, view)| {
+    let pods = pods.map(|(_, view)| {
         let hash = view.labels.get(PULL_REVISION_LABEL).unwrap_or_default();
         PullPod {
             view,
@@ -113,8 +113,10 @@ pub(crate) fn pull_pods<'a>(snapshot: &'a Snapshot<'a>, current_hash: &str) -> V
             is_current: hash == current_hash,
             is_terminating: view.deleted_at.is_some(),
         }
-    })
-    .collect()
+    });
+    let mut pods: Vec<PullPod<'_>> = pods.collect();
+    pods.sort_by_key(|pod| pod.node);
+    pods
 }
 
 impl PullPod<'_> {

@@ -4,6 +4,7 @@
 
 use crate::input::Snapshot;
 use crate::input::policy::{FitPolicy, InPlacePolicy, OnTimeout, PodNames, Policy, TurnMode, TurnPolicy};
+use crate::input::spec::Spec;
 use crate::input::strategy::Strategy;
 use crate::position::NodeIx;
 use daemonset_objects::internal::rfc3339;
@@ -59,7 +60,7 @@ pub(crate) fn turns<'a>(snapshot: &'a Snapshot<'a>) -> Vec<NodeTurn<'a>> {
     for (node, view) in crate::position::enumerate(&snapshot.nodes) {
         let patch = memory.and_then(|memory| memory.patched_until(view.name, snapshot));
         // Few nodes have such an annotation: the key is made for these alone.
-        let written = if has_turn(view) { written_turn(snapshot, view) } else { None };
+        let written = if view.annotations.is_empty() { None } else { written_turn(snapshot, view) };
         let since = written.map(|turn| turn.at).or(patch.map(|(at, _)| at));
         turns.extend(since.map(|at| NodeTurn {
             node,
@@ -122,6 +123,10 @@ pub(crate) fn proceeds(turn: &NodeTurn<'_>, rules: &TurnPolicy, now: Timestamp) 
 /// Whether a decision about this snapshot looks at more of its objects than a tracker keeps: turns, pulls, changes in place, fit, and
 /// names that each node has one of.
 pub fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
+    // The plans of a tracker look at few nodes, and many of them are made.
+    if snapshot.is_partial {
+        return false;
+    }
     let Policy { turn, pull, in_place, fit, pod_names, .. } = &snapshot.spec.policy;
     let is_asked_for = turn.is_some()
         || pull.is_some()
@@ -131,18 +136,26 @@ pub fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
     let is_remembered = || snapshot.memory.as_ref().is_some_and(|memory| !memory.turns.is_empty());
     is_asked_for
         || is_remembered()
-        || snapshot.nodes.iter().any(has_turn)
+        || snapshot.nodes.iter().any(|node| has_turn(node, &snapshot.spec))
         || snapshot.pods.iter().any(|pod| is_of_turns(pod, &snapshot.spec.daemon_set.metadata.uid))
 }
 
-/// Whether a node is in turn, for whichever DaemonSet.
-pub fn has_turn(node: &NodeView<'_>) -> bool {
-    node.annotations.iter().any(|(key, _)| key.starts_with(TURN_PREFIX))
+/// Whether a node has the annotation of a turn of the DaemonSet.
+#[inline]
+pub fn has_turn(node: &NodeView<'_>, spec: &Spec<'_>) -> bool {
+    // Most nodes: no annotation is kept of them.
+    !node.annotations.is_empty()
+        && node
+            .annotations
+            .iter()
+            .any(|(key, _)| key.strip_prefix(TURN_PREFIX).is_some_and(|key| key == spec.turn_key()))
 }
 
 /// Whether a pod was changed in its place, or pulls images for the DaemonSet with this uid.
+#[inline]
 pub fn is_of_turns(pod: &PodView<'_>, uid: &Uid) -> bool {
-    let may_be_ours = pod.controller.is_none_or(|controller| controller == uid.as_str());
-    let pulls = || pod.controller.is_none() && pod.labels.get(PULL_OWNER_LABEL) == Some(uid.as_str());
-    may_be_ours && (pod.in_place().is_some() || pulls())
+    match pod.controller {
+        Some(controller) => pod.in_place().is_some() && controller == uid.as_str(),
+        None => pod.in_place().is_some() || pod.labels.get(PULL_OWNER_LABEL) == Some(uid.as_str()),
+    }
 }

@@ -8,8 +8,13 @@ use crate::position::NodeIx;
 
 /// Ends turns before all that the plan does: a node whose turn is over counts as any other.
 pub(crate) fn end_turns(fleet: &mut Fleet<'_>) {
-    let (ended, goes_on): (Vec<_>, Vec<_>) = fleet.turns.iter().copied().partition(|turn| ends(fleet, turn));
-    (fleet.turns, fleet.ended_turns) = (goes_on, ended);
+    if fleet.turns().is_empty() {
+        return;
+    }
+    let (ended, goes_on) = fleet.turns().iter().copied().partition(|turn| ends(fleet, turn));
+    if let Some(rare) = &mut fleet.rare {
+        (rare.turns, rare.ended_turns) = (goes_on, ended);
+    }
 }
 
 /// Whether the turn of a node ends in this plan, before its deletes.

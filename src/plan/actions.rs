@@ -258,7 +258,7 @@ fn pod_creates<B: Bodies>(
 
 /// Pull pods, behind all that the plan does for pods of the DaemonSet.
 fn pulls(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
-    let pulls = &steps.burst.pulls;
+    let Some(pulls) = &steps.burst.pulls else { return };
     for pod in &pulls.deletes {
         let (node, pod) = (pod.view.target.unwrap_or_default().into(), pod.view.object_ref());
         actions.push(Action::DeletePod { node, pod, reason: DeleteReason::PullDone, failure: None });
@@ -266,17 +266,19 @@ fn pulls(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) 
     if pulls.creates.is_empty() {
         return;
     }
-    let current = PodTemplate::new(snapshot, steps.rest, Source::current(snapshot, &steps.history));
+    // One for all nodes with the same goal: a wave may begin on hundreds of them at once.
+    let shared = |source| pulls::shared(snapshot, &PodTemplate::new(snapshot, steps.rest, source));
+    let current = shared(Source::current(snapshot, &steps.history));
     let goals = &steps.fleet.goals;
-    let base = goals.base().map(|base| PodTemplate::new(snapshot, steps.rest, Source::base(base)));
+    let base = goals.base().map(|base| shared(Source::base(base)));
     for (position, node) in pulls.creates.iter().enumerate() {
-        let template = base.as_ref().filter(|_| goals.of(*node).is_base()).unwrap_or(&current);
+        let shared = base.as_ref().filter(|_| goals.of(*node).is_base()).unwrap_or(&current);
         let name = snapshot.node(*node).name;
         actions.push(Action::CreatePod {
             node: name.into(),
             batch: Creation::batch(position),
             reason: CreateReason::PullImages,
-            pod: pulls::manifest(snapshot, template, name),
+            pod: pulls::manifest(snapshot, shared, name),
         });
     }
 }

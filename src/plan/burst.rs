@@ -18,7 +18,8 @@ use jiff::Timestamp;
 pub struct Burst<'s> {
     pub deletes: Vec<Deletion>,
     pub creates: Vec<Creation>,
-    pub pulls: Pulls<'s>,
+    /// `None` where no image is pulled.
+    pub pulls: Option<Box<Pulls<'s>>>,
     /// The earliest instant at which time alone changes the answer.
     pub requeue: Option<(Timestamp, RequeueReason)>,
 }
@@ -57,17 +58,16 @@ impl<'s> Burst<'s> {
         let room = if has_room { limit - deletes.len() } else { 0 };
         deletes.extend(update.deletes.iter().take(room));
         creates.truncate(limit);
-        let taken = || {
+        let pulls = fleet.rare.as_ref().and_then(|_| {
             let taken = update.deletes.iter().take(room).filter(|deletion| deletion.means != Means::Turn);
-            taken.filter_map(|deletion| fleet.node_of(deletion.pod)).collect()
-        };
-        let pulls = Pulls::new(parts, taken, (limit - creates.len(), limit.saturating_sub(deletes.len())));
+            let taken = taken.filter_map(|deletion| fleet.node_of(deletion.pod));
+            Pulls::new(parts, taken, (limit - creates.len(), limit.saturating_sub(deletes.len())))
+        });
         // No instant comes before now: nothing else is asked for.
-        let requeue = if capped || pulls.is_capped {
+        let requeue = if capped || pulls.as_ref().is_some_and(|pulls| pulls.is_capped) {
             Some((fleet.snapshot.now, RequeueReason::Burst))
         } else {
-            let here = next_change(fleet, node_sync, update).into_iter().chain(next_of_turns(fleet, waits));
-            here.chain(rest.next_change).min()
+            next_change((fleet, node_sync), waits, update).into_iter().chain(rest.next_change).min()
         };
         Burst { deletes, creates, pulls, requeue }
     }
@@ -119,8 +119,8 @@ fn ordered_creates(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> 
 
 /// The earliest instant at which time alone changes the answer on the nodes of the fleet.
 fn next_change(
-    fleet: &Fleet<'_>,
-    node_sync: &NodeSync,
+    (fleet, node_sync): (&Fleet<'_>, &NodeSync),
+    waits: &Waits,
     update: &Update,
 ) -> Option<(Timestamp, RequeueReason)> {
     let back_off_ends = node_sync.backed_off.iter().map(|backed_off| backed_off.until).min();
@@ -131,16 +131,17 @@ fn next_change(
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
     let of_rollout = fleet.goals.rollout().and_then(|rollout| rollout.known.decision.due);
-    [here, of_rollout].into_iter().flatten().min()
+    [here, of_rollout, next_of_turns(fleet, waits)].into_iter().flatten().min()
 }
 
 /// The earliest instant at which time alone changes the answer about turns, pulls and changes in place.
 fn next_of_turns(fleet: &Fleet<'_>, waits: &Waits) -> Option<(Timestamp, RequeueReason)> {
-    let settled = fleet.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
-    let patched = fleet.turns.iter().filter_map(|turn| turn.in_flight_until).min();
+    let rare = fleet.rare.as_ref()?;
+    let settled = rare.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
+    let patched = rare.turns.iter().filter_map(|turn| turn.in_flight_until).min();
     RequeueReason::first([
-        (waits.next_overdue, RequeueReason::TurnOverdue),
-        (waits.next_pull_end, RequeueReason::PullTimeout),
+        (waits.found().and_then(|found| found.next_overdue), RequeueReason::TurnOverdue),
+        (waits.found().and_then(|found| found.next_pull_end), RequeueReason::PullTimeout),
         (settled, RequeueReason::InPlaceSettled),
         (patched, RequeueReason::InFlightExpiry),
     ])

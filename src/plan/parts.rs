@@ -8,7 +8,7 @@ use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::pods::history::History;
 use crate::position::NodeIx;
 
-/// What the last steps look at.
+/// The values that the last steps look at.
 pub(crate) struct Parts<'p, 's> {
     pub(crate) fleet: &'p Fleet<'s>,
     pub(crate) history: &'p History<'s>,

@@ -20,7 +20,7 @@ pub struct Source<'s> {
     pub(crate) raw_template: &'s Value,
     host_network: bool,
     pub(crate) hash: &'s str,
-    is_base: bool,
+    pub(crate) is_base: bool,
     /// In the form of a pod's label.
     pub generation: Option<&'s str>,
     /// The template's and those of every daemon pod.
@@ -102,14 +102,14 @@ impl<'s> PodTemplate<'s> {
 }
 
 impl PodTemplate<'_> {
-    /// Ties a pod spec to a node and makes it as tolerant as a pod of this template, without any other part of it.
-    pub(crate) fn place_only(&self, spec: &mut Map<String, Value>, node: &str) {
-        let tie = match self.shared.tie {
+    /// Makes a pod spec as tolerant as a pod of this template, without any other part of it. Returns the way in which such a pod is tied
+    /// to its node.
+    pub(crate) fn place_only(&self, spec: &mut Map<String, Value>) -> Tie {
+        spec.extend(self.shared.spec.get("tolerations").map(|list| ("tolerations".to_owned(), list.clone())));
+        match self.shared.tie {
             Tie::NodeAffinity { .. } => Tie::NodeAffinity { affinity: Map::new(), node_affinity: Map::new() },
             Tie::NodeName => Tie::NodeName,
-        };
-        tie.apply(spec, &node.into());
-        spec.extend(self.shared.spec.get("tolerations").map(|list| ("tolerations".to_owned(), list.clone())));
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::node::pull;
 use crate::node::pull::{Images, PullPod, container_name, pod_name};
 use crate::plan::parts::Parts;
 use crate::plan::pod_template::PodTemplate;
-use crate::pod_manifest::{CustomBody, PodManifest, Shared, Tie};
+use crate::pod_manifest::{PodManifest, Shared};
 use crate::position::NodeIx;
 use daemonset_objects::kubernetes::well_known::{PULL_OWNER_LABEL, PULL_REVISION_LABEL};
 use daemonset_objects::model::NodeName;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The pull pods that a plan creates and deletes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pulls<'s> {
     pub creates: Vec<NodeIx>,
     pub deletes: Vec<PullPod<'s>>,
@@ -30,33 +30,31 @@ impl<'s> Pulls<'s> {
     /// `taken` are the nodes whose pods this plan takes; `room` is that of the caps, behind all other creates and deletes.
     pub(crate) fn new(
         parts: &Parts<'_, 's>,
-        taken: impl FnOnce() -> BTreeSet<NodeIx>,
+        taken: impl Iterator<Item = NodeIx>,
         room: (usize, usize),
-    ) -> Self {
+    ) -> Option<Box<Self>> {
         let (creates_room, deletes_room) = room;
         let snapshot = parts.fleet.snapshot;
-        let pods = &parts.fleet.pull_pods;
-        if pods.is_empty() && parts.waits.not_pulled.is_empty() {
-            return Pulls::default();
+        let pods = parts.fleet.pull_pods();
+        if pods.is_empty() && parts.waits.found().is_none_or(|found| found.not_pulled.is_empty()) {
+            return None;
         }
         let mut deletes: Vec<PullPod<'s>> = pods.iter().filter(|pod| is_over(parts, pod)).copied().collect();
         deletes.sort_unstable_by_key(|pod| (pod.view.target, pod.view.name));
-        let wanted = wanted(parts, &taken());
         let parallel = pull::rules(snapshot).map_or(0, |rules| {
             let limit = rules.parallel.scaled(parts.counts.sums.get(Figure::Desired)) as usize;
             let is_pulling = |pod: &&PullPod<'_>| {
                 !pod.is_terminating && !pod.is_done() && !pod.is_late(rules, snapshot.now)
             };
-            let unseen = snapshot.memory.as_ref().map_or(0, |memory| memory.unseen_pulls(snapshot).count());
-            limit.saturating_sub(pods.iter().filter(is_pulling).count() + unseen)
+            limit.saturating_sub(pods.iter().filter(is_pulling).count() + unseen_pulls(parts).len())
         });
-        let mut creates: Vec<NodeIx> = wanted.into_iter().take(parallel).collect();
+        let mut creates = wanted(parts, &taken.collect(), parallel);
         let is_capped = creates.len() > creates_room || deletes.len() > deletes_room;
         creates.truncate(creates_room);
         // The most urgent ones are chosen; all of them are created by name, as other pods are.
         creates.sort_unstable_by(|a, b| snapshot.index.by_name(*a, *b));
         deletes.truncate(deletes_room);
-        Pulls { creates, deletes, is_capped }
+        Some(Box::new(Pulls { creates, deletes, is_capped }))
     }
 }
 
@@ -74,21 +72,31 @@ fn is_over(parts: &Parts<'_, '_>, pod: &PullPod<'_>) -> bool {
     fleet.placement(node) != Placement::Run || !has_outdated || pod.hash != parts.goal_hash(node)
 }
 
-/// The candidates that need a pull pod, the first one first.
-fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>) -> Vec<NodeIx> {
+/// The pull pods that were created and that the snapshot does not show.
+fn unseen_pulls<'p>(parts: &Parts<'p, '_>) -> &'p BTreeSet<&'p str> {
+    static NONE: BTreeSet<&str> = BTreeSet::new();
+    parts.fleet.rare.as_ref().map_or(&NONE, |rare| &rare.unseen_pulls)
+}
+
+/// The candidates that need a pull pod: the first `count`, in their order.
+fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>, count: usize) -> Vec<NodeIx> {
     let fleet = parts.fleet;
     let snapshot = fleet.snapshot;
+    // Most plans of an update: as many pull as may, and nobody is looked at.
+    if count == 0 {
+        return Vec::new();
+    }
+    let unseen = unseen_pulls(parts);
     let has_pod = |node: NodeIx| {
-        let is_its_own = |pod: &PullPod<'_>| pod.node == Some(node) && pod.hash == parts.goal_hash(node);
-        let name = || pod_name(snapshot, snapshot.node(node).name, parts.goal_hash(node));
-        let is_unseen =
-            |memory: &crate::Memory| memory.unseen_pulls(snapshot).any(|unseen| *unseen == name());
-        fleet.pull_pods.iter().any(is_its_own) || snapshot.memory.as_ref().is_some_and(is_unseen)
+        let hash = parts.goal_hash(node);
+        let is_unseen = || unseen.contains(pod_name(snapshot, snapshot.node(node).name, hash).as_str());
+        // Most often nothing is unseen, and no name is made.
+        fleet.pull_pods_of(node).iter().any(|pod| pod.hash == hash) || (!unseen.is_empty() && is_unseen())
     };
-    let mut wanted: Vec<NodeIx> = parts.waits.not_pulled.iter().copied().collect();
-    wanted.retain(|node| !taken.contains(node) && !has_pod(*node));
-    wanted.sort_by_cached_key(|node| {
-        let eligible = eligible(fleet, parts.node_sync, *node);
+    let not_pulled = parts.waits.found().into_iter().flat_map(|found| &found.not_pulled).copied();
+    let lacks_pod = not_pulled.filter(|node| !taken.contains(node) && !has_pod(*node));
+    let ranked = lacks_pod.map(|node| {
+        let eligible = eligible(fleet, parts.node_sync, node);
         // The order of the update: pods that are not Ready go first.
         let group = eligible.map(|(_, pod)| match pod.readiness {
             Readiness::Pending => 0,
@@ -96,11 +104,18 @@ fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>) -> Vec<NodeIx> {
             Readiness::NotYetAvailable => 2,
             Readiness::Available => 3,
         });
-        let urgency = eligible.map(|(_, pod)| urgency(fleet, parts.history, *node, pod));
+        let urgency = eligible.map(|(_, pod)| urgency(fleet, parts.history, node, pod));
         // Nodes in turn go first: their place in the budget is taken already.
-        (fleet.turn(*node).is_none(), group, urgency, snapshot.node(*node).name)
+        ((fleet.turn(node).is_none(), group, urgency, snapshot.node(node).name), node)
     });
-    wanted
+    let mut wanted: Vec<_> = ranked.collect();
+    // A whole fleet may lack the images: the first ones are put in front in linear time, and only they are sorted.
+    if count < wanted.len() {
+        wanted.select_nth_unstable(count);
+        wanted.truncate(count);
+    }
+    wanted.sort_unstable();
+    wanted.into_iter().map(|(_, node)| node).collect()
 }
 
 /// The parts of a template's pod spec that a pull depends on: the registry's secrets, and the place where the pod may run.
@@ -110,8 +125,8 @@ const TAKEN_OVER: [&str; 6] =
 /// The command of each container. No image has it: the runtime pulls, fails to start it, and nothing of the image ever runs.
 const NO_COMMAND: &str = "/pull-only";
 
-/// The manifest of the pull pod of a node.
-pub(crate) fn manifest(snapshot: &Snapshot<'_>, template: &PodTemplate<'_>, node: &str) -> PodManifest {
+/// The parts of the manifests of pull pods of a revision that do not depend on the node.
+pub(crate) fn shared(snapshot: &Snapshot<'_>, template: &PodTemplate<'_>) -> Arc<Shared> {
     let (raw, hash) = (template.source.raw_template, template.source.hash);
     let of_template =
         |field: &str| raw.get("spec").and_then(|spec| spec.get(field)).filter(|value| !value.is_null());
@@ -150,35 +165,27 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, template: &PodTemplate<'_>, node
     if timeout > 0 {
         spec.insert("activeDeadlineSeconds".to_owned(), json!(timeout));
     }
-    template.place_only(&mut spec, node);
+    let tie = template.place_only(&mut spec);
     let mut owner = json!(snapshot.spec.daemon_set.owner_reference());
     if let Value::Object(members) = &mut owner {
         // Without a controller: it is no pod of the DaemonSet, and the garbage collector takes it along.
         members.remove("controller");
     }
     let metadata = &snapshot.spec.daemon_set.metadata;
-    let mut value = json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": pod_name(snapshot, node, hash),
-            "namespace": metadata.namespace,
-            "labels": {PULL_OWNER_LABEL: metadata.uid, PULL_REVISION_LABEL: hash},
-            "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"},
-            "ownerReferences": [owner],
-        },
-        "spec": spec,
+    let metadata = json!({
+        "namespace": metadata.namespace,
+        "labels": {PULL_OWNER_LABEL: metadata.uid, PULL_REVISION_LABEL: hash},
+        "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"},
+        "ownerReferences": [owner],
     });
-    value.sort_all_objects();
-    let shared = Shared {
-        metadata: Map::new(),
-        spec: Map::new(),
-        tie: Tie::NodeName,
-        revision_hash: hash.to_owned(),
-        is_base: false,
-    };
-    let body = Some(Arc::new(CustomBody { value, pod_spec: "/spec" }));
-    PodManifest { shared: Arc::new(shared), node: NodeName::from(node), name: None, body }
+    let metadata = metadata.as_object().cloned().unwrap_or_default();
+    Arc::new(Shared { metadata, spec, tie, revision_hash: hash.to_owned(), is_base: template.source.is_base })
+}
+
+/// The manifest of the pull pod of a node.
+pub(crate) fn manifest(snapshot: &Snapshot<'_>, shared: &Arc<Shared>, node: &str) -> PodManifest {
+    let name = Some(pod_name(snapshot, node, &shared.revision_hash));
+    PodManifest { shared: Arc::clone(shared), node: NodeName::from(node), name, body: None }
 }
 
 fn unprivileged() -> Value {

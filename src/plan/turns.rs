@@ -15,11 +15,13 @@ use std::collections::BTreeMap;
 /// Ends, then cordons that are lost, then begins, each by the name of the node. Ends make room before a begin counts on it.
 pub(crate) fn patches(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let fleet = &steps.fleet;
-    for turn in by_name(snapshot, &fleet.ended_turns) {
+    // Most plans: no policy asks for turns, and no node is in turn.
+    let Some(rare) = &fleet.rare else { return };
+    for turn in by_name(snapshot, &rare.ended_turns) {
         actions.extend(turn.written.map(|written| end(snapshot, snapshot.node(turn.node), written)));
     }
     // It neither begins nor ends, and is due where the policy can't be read, too: a later cordon by a person must stay.
-    for turn in by_name(snapshot, &fleet.turns) {
+    for turn in by_name(snapshot, &rare.turns) {
         let is_schedulable = !snapshot.node(turn.node).unschedulable && turn.in_flight_until.is_none();
         let written = turn.written.filter(|written| is_schedulable && written.cordoned);
         actions.extend(written.map(|written| loses_cordon(snapshot, snapshot.node(turn.node), written)));

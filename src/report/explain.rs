@@ -230,7 +230,7 @@ impl<'d> Explainer<'d> {
             return Some(NodeOutcome::Delete { reason, rejected: self.rejected(node) });
         }
         let steps = &self.steps;
-        if let Some(taken) = steps.fleet.pods_of(node).find_map(|(index, _)| self.other_means(index)) {
+        if let Some(taken) = self.other_means(node) {
             return Some(match taken.means {
                 Means::Turn => NodeOutcome::TurnBegins,
                 Means::InPlace | Means::Delete => {
@@ -243,10 +243,16 @@ impl<'d> Explainer<'d> {
         (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
     }
 
-    /// The change in its place, or the beginning of a turn, for which this plan takes a pod.
-    fn other_means(&self, pod: FleetIx) -> Option<&Deletion> {
-        let found = self.other_means.binary_search_by_key(&pod, |deletion| deletion.pod).ok()?;
-        self.other_means.get(found)
+    /// The change in its place, or the beginning of a turn, for which this plan takes a pod of the node.
+    fn other_means(&self, node: NodeIx) -> Option<&Deletion> {
+        // Most plans: no pod of the node is looked up.
+        if self.other_means.is_empty() {
+            return None;
+        }
+        let deletion =
+            |pod: FleetIx| self.other_means.binary_search_by_key(&pod, |deletion| deletion.pod).ok();
+        let found = self.steps.fleet.pods_of(node).find_map(|(pod, _)| deletion(pod));
+        self.other_means.get(found?)
     }
 
     fn rejected(&self, node: NodeIx) -> Option<Rejections> {

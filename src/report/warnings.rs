@@ -4,7 +4,7 @@ use crate::choose::limits::Budget;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
 use crate::node::figures::Figure;
-use crate::node::fleet::Fleet;
+use crate::node::fleet::{Fleet, Rare};
 use crate::plan::authority::Authority;
 use crate::plan::steps::Steps;
 use crate::position::{NodeIx, PodIx};
@@ -50,17 +50,18 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     if !pods.is_empty() {
         warnings.push(Warning::PodsOnUnknownNodes { pods });
     }
-    warnings.extend(about_turns(snapshot, steps));
+    if let Some(rare) = &steps.fleet.rare {
+        warnings.extend(about_turns(snapshot, steps, rare));
+    }
     warnings
 }
 
 /// Gates that are overdue, names that are taken, and pods that do not settle.
-fn about_turns(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
+fn about_turns(snapshot: &Snapshot<'_>, steps: &Steps<'_>, rare: &Rare<'_>) -> Vec<Warning> {
     let fleet = &steps.fleet;
     let name = |node: NodeIx| NodeName::from(fleet.node_view(node).name);
     let mut warnings = Vec::new();
-    let overdue = &steps.waits.overdue;
-    if !overdue.is_empty() {
+    if let Some(overdue) = steps.waits.found().map(|found| &found.overdue).filter(|nodes| !nodes.is_empty()) {
         let nodes = overdue.iter().map(|(node, gates)| (name(*node), gates.clone())).collect();
         warnings.push(Warning::TurnOverdue { nodes });
     }
@@ -72,7 +73,7 @@ fn about_turns(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
     if !nodes.is_empty() {
         warnings.push(Warning::NameTaken { nodes });
     }
-    if !fleet.in_place.is_empty() {
+    if !rare.in_place.is_empty() {
         warnings.extend(stuck_in_place(snapshot, fleet));
     }
     warnings

@@ -121,7 +121,7 @@ impl RolloutFacts {
             });
             facts.waits_for_gates = is_gated && facts.has_outdated;
         }
-        for pod in fleet.pull_pods.iter().filter(|pod| pod.node == Some(node) && pod.is_current) {
+        for pod in fleet.pull_pods_of(node).iter().filter(|pod| pod.is_current) {
             facts.progressed_at = facts.progressed_at.max(pod.view.created_at);
         }
         facts.is_target = fleet.placement(node) == Placement::Run;

@@ -4,11 +4,14 @@ use super::goals::Goals;
 use super::lineage::Lineage;
 use super::memories::{self, Unseen};
 use super::named::{ByUid, Named, Subject, subjects};
+use super::pulls;
+use super::pulls::Pull;
 use super::stage::{PodStage, PodStages};
 use super::turns::Turns;
-use daemonset::internal::{IndexVec, Ownership, PodFacts, PodIx, RevisionIx, neutral};
+use daemonset::internal::{IndexVec, NodeIx, Ownership, PodFacts, PodIx, RevisionIx, neutral};
 use daemonset::model::NodeName;
 use daemonset::{Action, Failure, PodView, Snapshot};
+use std::collections::BTreeMap;
 
 /// Everything that the rules are applied to.
 pub(super) struct Context<'s> {
@@ -18,6 +21,8 @@ pub(super) struct Context<'s> {
     pub(super) lineage: Lineage<'s>,
     pub(super) stages: PodStages<'s>,
     pub(super) turns: Turns<'s>,
+    /// See [`pulls::by_node`].
+    pub(super) pulls: BTreeMap<(NodeIx, &'s str), Vec<Pull<'s>>>,
     /// For each action its subject.
     subjects: Vec<Subject>,
     /// The changes of each pod by the list.
@@ -67,6 +72,7 @@ impl<'s> Context<'s> {
             lineage: Lineage::new(snapshot, Some(goals), actions),
             stages: PodStages::new(snapshot),
             turns: Turns::new(snapshot, actions),
+            pulls: pulls::by_node(snapshot),
             subjects: subjects(snapshot, actions, &pods, &revisions),
             marks: IndexVec::repeat(Marks::default(), snapshot.pods().len()),
             adopted_revisions: Vec::new(),

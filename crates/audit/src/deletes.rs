@@ -116,11 +116,9 @@ fn waits_for_images(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Opt
     let is_pulled = match (context.goals.base_of(place.node), context.lineage.current_hash) {
         (Some(base), _) => {
             let template = base.view.data.pointer("/spec/template")?;
-            pulls::is_pulled(context.snapshot, place.node, template, base.hash)
+            pulls::is_pulled(context, place.node, template, base.hash)
         }
-        (None, hash) => {
-            pulls::is_pulled(context.snapshot, place.node, spec.raw_template(), hash.unwrap_or_default())
-        }
+        (None, hash) => pulls::is_pulled(context, place.node, spec.raw_template(), hash.unwrap_or_default()),
     };
     (!is_pulled).then_some(ViolationKind::NotPulled)
 }

@@ -5,6 +5,7 @@ use super::named::ByUid;
 use daemonset::internal::{NodeIx, Ownership, PodIx};
 use daemonset::{Failure, PodView, Snapshot};
 use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeSet;
 
 /// A create that was accepted, or may have been, and that the snapshot does not show.
 pub(super) struct Unseen<'s> {
@@ -58,10 +59,13 @@ pub(super) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Tim
 pub(super) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
     let pulls = snapshot.memory().into_iter().flat_map(|memory| &memory.turns.pulls);
     let namespace = snapshot.spec().daemon_set.metadata.namespace.as_str();
-    let is_shown =
-        |name: &str| snapshot.pods().iter().any(|pod| pod.name == name && pod.namespace == namespace);
-    pulls.filter(|(name, pull)| is_expected(snapshot, pull.at, pull.version) && !is_shown(name)).count()
-        as u32
+    let expected = pulls.filter(|(_, pull)| is_expected(snapshot, pull.at, pull.version));
+    let mut unseen: BTreeSet<&str> = expected.map(|(name, _)| name.as_str()).collect();
+    if !unseen.is_empty() {
+        let own = snapshot.pods().iter().filter(|pod| pod.namespace == namespace);
+        own.for_each(|pod| _ = unseen.remove(pod.name));
+    }
+    unseen.len() as u32
 }
 
 /// Whether the create of the pull pod with this name was refused half an hour ago, or later.

@@ -1,5 +1,6 @@
 //! Pull pods and images on nodes, read apart from the planner.
 
+use super::context::Context;
 use super::kind::ViolationKind;
 use super::memories;
 use super::violation::Findings;
@@ -10,6 +11,7 @@ use daemonset::policy::PullPolicy;
 use daemonset::{Action, CreateReason, PodView, Snapshot};
 use jiff::SignedDuration;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pull pod of the DaemonSet.
 pub(super) struct Pull<'s> {
@@ -33,6 +35,19 @@ pub(super) fn of_daemon_set<'s>(snapshot: &'s Snapshot<'s>) -> impl Iterator<Ite
         node: pod.target.and_then(|node| snapshot.index().node(node)),
         hash: pod.labels.get("pull.daemonset/revision").unwrap_or_default(),
     })
+}
+
+/// The pull pods by their nodes and the hashes of their revisions, where a policy asks for them.
+pub(super) fn by_node<'s>(snapshot: &'s Snapshot<'s>) -> BTreeMap<(NodeIx, &'s str), Vec<Pull<'s>>> {
+    let mut pulls: BTreeMap<_, Vec<Pull<'s>>> = BTreeMap::new();
+    if rules(snapshot).is_some() {
+        for pull in of_daemon_set(snapshot) {
+            if let Some(node) = pull.node {
+                pulls.entry((node, pull.hash)).or_default().push(pull);
+            }
+        }
+    }
+    pulls
 }
 
 /// The rules of pulls, where the policy has them in force.
@@ -83,7 +98,8 @@ fn has_image(pod: &Pod, container: &str) -> bool {
 }
 
 /// Whether a Ready pod of a node may be taken: the images of this template are on the node, or nobody waits for them any more.
-pub(super) fn is_pulled(snapshot: &Snapshot<'_>, node: NodeIx, template: &Value, hash: &str) -> bool {
+pub(super) fn is_pulled(context: &Context<'_>, node: NodeIx, template: &Value, hash: &str) -> bool {
+    let snapshot = context.snapshot;
     let Some(rules) = rules(snapshot) else { return true };
     let images = images(template);
     let on_node = &snapshot.node(node).object.model().status.images;
@@ -92,14 +108,14 @@ pub(super) fn is_pulled(snapshot: &Snapshot<'_>, node: NodeIx, template: &Value,
         let always = policy == "Always" || (policy.is_empty() && reference.is_latest());
         on_node.iter().any(|known| known.names.contains(image)) && (!always || reference.digest.is_some())
     };
-    let shows = |pull: Pull<'_>| {
+    let shows = |pull: &Pull<'_>| {
         let object = pull.pod.object.model();
         pull.is_over(snapshot, rules)
             || (0..images.len()).all(|index| has_image(&object, &format!("image-{index}")))
     };
     images.iter().all(is_there)
         || memories::is_pull_refused(snapshot, &pull_pod_name(snapshot, snapshot.node(node).name, hash))
-        || of_daemon_set(snapshot).filter(|pull| pull.node == Some(node) && pull.hash == hash).any(shows)
+        || context.pulls.get(&(node, hash)).into_iter().flatten().any(shows)
 }
 
 /// The distinct images of a template with their first pull policy, but for those that are never pulled.
@@ -138,12 +154,12 @@ pub(super) fn check(snapshot: &Snapshot<'_>, desired: u32, actions: &[Action], f
     };
     let limit = super::limits::nodes(rules.parallel, desired);
     let pulling = of_daemon_set(snapshot).filter(|pull| pull.pulls(snapshot, rules)).count();
+    let known: BTreeSet<(Option<&str>, &str)> =
+        of_daemon_set(snapshot).map(|pull| (pull.pod.target, pull.hash)).collect();
     let mut pulling = pulling as u32 + memories::unseen_pulls(snapshot);
     for (index, node, pod) in creates {
         pulling += 1;
-        let is_known =
-            |pull: Pull<'_>| pull.pod.target == Some(node.as_str()) && pull.hash == pod.revision_hash();
-        if of_daemon_set(snapshot).any(is_known) {
+        if known.contains(&(Some(node.as_str()), pod.revision_hash())) {
             findings.add(index, ViolationKind::SecondCreate);
         } else if pulling > limit {
             findings.add(index, ViolationKind::TooManyPulls { pulling, limit });

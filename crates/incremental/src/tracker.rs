@@ -2,8 +2,7 @@
 
 use crate::kept::{Change, Kept, about};
 use daemonset::internal::{
-    FromTemplate, Placement, cut, decide, has_turn, is_of_turns, needs_whole_objects, plan_decided,
-    watch_for_bugs,
+    FromTemplate, Placement, cut, decide, needs_whole_objects, plan_decided, watch_for_bugs,
 };
 use daemonset::model::{Owner, Uid};
 use daemonset::report::ReportScope;
@@ -180,14 +179,6 @@ impl Tracker {
     /// Where the change, or one before it, does not suffice for the next plan: all objects must be listed. The next
     /// [`plan`](Self::plan) says so as well.
     pub fn apply(&mut self, change: Change<'_>) -> Result<(), NeedsLists> {
-        let needs_lists = match &change {
-            Change::Node(node) => has_turn(node),
-            Change::Pod(pod) => is_of_turns(pod, self.reconciler.uid()),
-            _ => false,
-        };
-        if needs_lists && self.kept.is_ok() {
-            return Err(self.lose(NeedsLists::WholeObjects));
-        }
         let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
         kept.apply(change, self.reconciler.memory()).map_err(|reason| self.lose(reason))
     }

@@ -9,6 +9,7 @@ use daemonset_objects::PodView;
 use daemonset_objects::model::Uid;
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Memory {
     /// Keeps the outcome of an action on a node, a pull pod, or a pod in its place; `false` for each other action.
@@ -73,15 +74,16 @@ impl Memory {
     }
 
     /// The names of the pull pods that were created and that the snapshot does not show.
-    pub(crate) fn unseen_pulls<'m>(&'m self, snapshot: &'m Snapshot<'_>) -> impl Iterator<Item = &'m String> {
-        let is_shown = |name: &str| {
+    pub(crate) fn unseen_pulls(&self, snapshot: &Snapshot<'_>) -> BTreeSet<&str> {
+        let pulls = self.turns.pulls.iter();
+        let expected = pulls.filter(|(_, pull)| snapshot.in_flight_until(pull.at, pull.version).is_some());
+        let mut unseen: BTreeSet<&str> = expected.map(|(name, _)| name.as_str()).collect();
+        if !unseen.is_empty() {
             let namespace = snapshot.spec.daemon_set.metadata.namespace.as_str();
-            snapshot.pods.iter().any(|pod| pod.name == name && pod.namespace == namespace)
-        };
-        let unseen = self.turns.pulls.iter().filter(move |(name, pull)| {
-            !is_shown(name) && snapshot.in_flight_until(pull.at, pull.version).is_some()
-        });
-        unseen.map(|(name, _)| name)
+            let shown = snapshot.pods.iter().filter(|pod| pod.namespace == namespace);
+            shown.for_each(|pod| _ = unseen.remove(pod.name));
+        }
+        unseen
     }
 
     /// When the delete of a pull pod expires, which the snapshot does not show.
@@ -147,23 +149,30 @@ impl Memory {
         }
         let mut turns = std::mem::take(&mut self.turns);
         let before = Memory { turns: turns.clone(), ..Memory::default() };
-        let unseen: Vec<&String> = before.unseen_pulls(snapshot).collect();
+        let unseen = before.unseen_pulls(snapshot);
+        let pods = remembered_pods(&before, snapshot);
         turns.patches.retain(|node, _| {
             snapshot.index.node(node.as_str()).is_some()
                 && before.patched_until(node.as_str(), snapshot).is_some()
         });
-        turns.pulls.retain(|name, _| unseen.contains(&name));
+        turns.pulls.retain(|name, _| unseen.contains(name.as_str()));
         turns.pull_deletes.retain(|uid, _| {
-            let mut pods = snapshot.pods.iter();
-            let is_there = pods.any(|pod| pod.uid == uid.as_str() && pod.deleted_at.is_none());
+            let is_there = pods.get(uid.as_str()).is_some_and(|pod| pod.deleted_at.is_none());
             is_there && before.pull_deleted_until(uid.as_str(), snapshot).is_some()
         });
         turns.in_place.retain(|uid, _| {
-            let pod = snapshot.pods.iter().find(|pod| pod.uid == uid.as_str());
+            let pod = pods.get(uid.as_str());
             pod.is_some_and(|pod| before.changing_until(pod, snapshot).is_some())
         });
         turns.refused_pulls.retain(|_, at| !is_long_ago(*at, snapshot.now));
         turns.refused_in_place.retain(|_, at| !is_long_ago(*at, snapshot.now));
         self.turns = turns;
     }
+}
+
+/// The pods of the snapshot whose deletes or changes are remembered, by uid.
+fn remembered_pods<'s>(memory: &Memory, snapshot: &'s Snapshot<'s>) -> BTreeMap<&'s str, &'s PodView<'s>> {
+    let turns = &memory.turns;
+    let is_remembered = |uid: &str| turns.pull_deletes.contains_key(uid) || turns.in_place.contains_key(uid);
+    snapshot.pods.iter().filter(|pod| is_remembered(pod.uid)).map(|pod| (pod.uid, pod)).collect()
 }

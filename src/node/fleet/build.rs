@@ -4,10 +4,10 @@ use crate::action::LabelReason;
 use crate::input::memory::Memory;
 use crate::input::memory::in_flight::UnseenCreate;
 use crate::input::{PodNames, Snapshot};
-use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Readiness, find_in_place};
+use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Rare, Readiness};
 use crate::node::in_place::{InPlace, changed_in_place};
 use crate::node::pull::pull_pods;
-use crate::node::turn::turns;
+use crate::node::turn::{needs_whole_objects, turns};
 use crate::pods::claim::Claim;
 use crate::pods::classify::{Class, Classifier, Evidence};
 use crate::pods::history::{History, Role};
@@ -45,12 +45,7 @@ impl<'a> Fleet<'a> {
             live_history: IndexVec::repeat(false, history.revisions.len()),
             conflicts: Vec::new(),
             goals: Goals::default(),
-            turns: turns(snapshot),
-            ended_turns: Vec::new(),
-            image_changes: OnceCell::new(),
-            in_place: changed_in_place(snapshot),
-            pull_pods: pull_pods(snapshot, history.current_hash()),
-            names: names(snapshot),
+            rare: needs_whole_objects(snapshot).then(|| Box::new(rare(snapshot, history))),
         };
         fleet.expect_unseen_creates(history, &unseen);
         // A revision with pods in the rest of the cluster only must stay, too.
@@ -121,7 +116,10 @@ impl<'a> Fleet<'a> {
             self.without_target.push(position);
             return None;
         }
-        let readiness = readiness(self.snapshot, pod, find_in_place(&self.in_place, position));
+        let readiness = {
+            let in_place = self.rare.as_ref().and_then(|rare| rare.in_place(position));
+            readiness(self.snapshot, pod, in_place)
+        };
         let Class { evidence, revision, .. } = class;
         // No goal is known yet: `Fleet::towards` compares the pods of nodes whose goal is base again.
         let of_goal = evidence.is_updated();
@@ -246,6 +244,22 @@ fn is_available(snapshot: &Snapshot<'_>, ready_since: Option<Timestamp>) -> bool
     let min_ready = snapshot.spec.min_ready();
     let is_ready_for_long = |since| snapshot.now.duration_since(since) >= min_ready;
     min_ready.is_zero() || ready_since.is_some_and(is_ready_for_long)
+}
+
+fn rare<'a>(snapshot: &'a Snapshot<'a>, history: &History<'_>) -> Rare<'a> {
+    Rare {
+        turns: turns(snapshot),
+        ended_turns: Vec::new(),
+        image_changes: OnceCell::new(),
+        in_place: changed_in_place(snapshot),
+        pull_pods: pull_pods(snapshot, history.current_hash()),
+        unseen_pulls: snapshot
+            .memory
+            .as_ref()
+            .map(|memory| memory.unseen_pulls(snapshot))
+            .unwrap_or_default(),
+        names: names(snapshot),
+    }
 }
 
 /// Most policies leave the names to the API server, and are spared the map.

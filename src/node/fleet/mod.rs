@@ -24,7 +24,7 @@ use daemonset_objects::{NodeView, PodView};
 use jiff::Timestamp;
 use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All nodes of the snapshot and all pods of the DaemonSet.
 #[derive(Debug)]
@@ -56,6 +56,13 @@ pub struct Fleet<'a> {
     /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
     pub conflicts: Vec<Option<NodeIx>>,
     pub goals: Goals<'a>,
+    /// `None` for a fleet that has nothing of it, as most do.
+    pub rare: Option<Box<Rare<'a>>>,
+}
+
+/// The facts about turns, changes in place, pulls and names.
+#[derive(Debug)]
+pub struct Rare<'a> {
     /// The nodes in turn, by node.
     pub turns: Vec<NodeTurn<'a>>,
     /// The nodes whose turn ends in this plan, by node: they are in turn no longer.
@@ -64,10 +71,12 @@ pub struct Fleet<'a> {
     pub in_place: Vec<(PodIx, InPlace)>,
     /// Found where the first pod is asked about.
     pub image_changes: OnceCell<ImageChanges>,
-    /// The pods that pull images, in the order of the snapshot. None of them is a pod of the DaemonSet.
+    /// The pods that pull images, by node. None of them is a pod of the DaemonSet.
     pub pull_pods: Vec<PullPod<'a>>,
+    /// The names of those that were created and that the snapshot does not show.
+    pub unseen_pulls: BTreeSet<&'a str>,
     /// The pods of the namespace by name, where each node has one name for its pods; else empty.
-    names: BTreeMap<&'a str, PodIx>,
+    pub names: BTreeMap<&'a str, PodIx>,
 }
 
 /// A node of the snapshot.
@@ -183,6 +192,14 @@ pub struct InFlight {
     pub updated: bool,
     /// It is of the revision that is the goal of its node.
     pub of_goal: bool,
+}
+
+impl Rare<'_> {
+    /// The change of a pod in its place.
+    fn in_place(&self, pod: PodIx) -> Option<&InPlace> {
+        let found = self.in_place.binary_search_by_key(&pod, |(pod, _)| *pod).ok()?;
+        self.in_place.get(found).map(|(_, in_place)| in_place)
+    }
 }
 
 impl FleetPod {
@@ -304,17 +321,36 @@ impl<'a> Fleet<'a> {
         self.taken.get(found).map(|(_, at)| *at)
     }
 
+    /// The nodes in turn, by node.
+    pub fn turns(&self) -> &[NodeTurn<'a>] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.turns)
+    }
+
     /// The turn of this node.
     #[inline]
     pub fn turn(&self, node: NodeIx) -> Option<&NodeTurn<'a>> {
-        let found = self.turns.binary_search_by_key(&node, |turn| turn.node).ok()?;
-        self.turns.get(found)
+        let turns = &self.rare.as_ref()?.turns;
+        let found = turns.binary_search_by_key(&node, |turn| turn.node).ok()?;
+        turns.get(found)
+    }
+
+    /// The pods that pull images on this node.
+    pub fn pull_pods_of(&self, node: NodeIx) -> &[PullPod<'a>] {
+        let pods = self.pull_pods();
+        let first = pods.partition_point(|pod| pod.node < Some(node));
+        let after = pods.partition_point(|pod| pod.node <= Some(node));
+        pods.get(first..after).unwrap_or_default()
+    }
+
+    /// The pods that pull images, by node.
+    pub fn pull_pods(&self) -> &[PullPod<'a>] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.pull_pods)
     }
 
     /// The change of this pod in its place.
     #[inline]
     pub fn in_place(&self, pod: &FleetPod) -> Option<&InPlace> {
-        find_in_place(&self.in_place, pod.view)
+        self.rare.as_ref()?.in_place(pod.view)
     }
 
     /// When a pod was created, or changed in its place after that: its version has run since then.
@@ -331,10 +367,8 @@ impl<'a> Fleet<'a> {
 
     /// The pod that has the name of a pod for this node, where each node has one name.
     pub fn with_name_of(&self, node: NodeIx) -> Option<PodIx> {
-        if self.names.is_empty() {
-            return None;
-        }
-        self.names.get(one_per_node(self.snapshot, self.node_view(node).name).as_str()).copied()
+        let names = self.rare.as_ref().map(|rare| &rare.names).filter(|names| !names.is_empty())?;
+        names.get(one_per_node(self.snapshot, self.node_view(node).name).as_str()).copied()
     }
 
     /// The state in which the node is left alone, if the policy respects it.
@@ -396,11 +430,4 @@ impl<'a> Fleet<'a> {
 /// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
 pub fn available_at(snapshot: &Snapshot<'_>, ready_since: Option<Timestamp>) -> Option<Timestamp> {
     ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
-}
-
-/// The change of a pod in its place, among those of a fleet.
-#[inline]
-fn find_in_place(in_place: &[(PodIx, InPlace)], pod: PodIx) -> Option<&InPlace> {
-    let found = in_place.binary_search_by_key(&pod, |(pod, _)| *pod).ok()?;
-    in_place.get(found).map(|(_, in_place)| in_place)
 }

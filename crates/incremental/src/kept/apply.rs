@@ -5,7 +5,8 @@ use super::rollout::KeptRollout;
 use super::{HashFacts, HistoryFacts, Kept};
 use crate::NeedsLists;
 use daemonset::internal::{
-    ClaimVerdict, HashMeaning, History, Placement, Problems, RevisionFacts, Spec, wave_selector,
+    ClaimVerdict, HashMeaning, History, Placement, Problems, RevisionFacts, Spec, has_turn, is_of_turns,
+    wave_selector,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
 use daemonset::policy::PodNames;
@@ -53,11 +54,12 @@ impl Kept {
     ///
     /// # Errors
     /// [`NeedsLists::NotKept`] for a change of how objects are read, such as another selector, and for an object that a check of the
-    /// whole would refuse.
+    /// whole would refuse; [`NeedsLists::WholeObjects`] for a node in turn, and for a pod that was changed in its place or pulls images.
     pub(crate) fn apply(&mut self, change: Change<'_>, memory: &Memory) -> Result<(), NeedsLists> {
         match change {
             Change::DaemonSet(daemon_set) => self.change_daemon_set(daemon_set),
             Change::Node(node) if node.name.is_empty() => Err(NeedsLists::NotKept),
+            Change::Node(node) if has_turn(&node, &self.spec) => Err(NeedsLists::WholeObjects),
             Change::Node(node) => {
                 self.change_node(&node);
                 Ok(())
@@ -68,6 +70,9 @@ impl Kept {
             }
             Change::Pod(pod) if pod.name.is_empty() || pod.uid.is_empty() || pod.namespace.is_empty() => {
                 Err(NeedsLists::NotKept)
+            }
+            Change::Pod(pod) if is_of_turns(&pod, &self.spec.daemon_set.metadata.uid) => {
+                Err(NeedsLists::WholeObjects)
             }
             Change::Pod(pod) => {
                 self.put_pod(&pod);

@@ -55,6 +55,17 @@ impl<'a> LabelsView<'a> {
         }
     }
 
+    /// Whether there are none. Those of a kept state are no labels of an object.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        match self {
+            LabelsView::Packed(labels) => labels.is_empty(),
+            LabelsView::Hash(_) => true,
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(labels) => labels.is_empty(),
+        }
+    }
+
     /// Whether there is such a label.
     #[inline]
     pub fn contains_key(self, key: &str) -> bool {
