@@ -190,10 +190,12 @@ pub mod internal {
     pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
     pub use crate::input::template::{Template, Term};
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
+    pub use crate::node::change::rest_of as rest_beside_images;
     pub use crate::node::counts::counts;
     pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
+    pub use crate::node::fit::room as room_for;
     pub use crate::node::fleet::{Fleet, Readiness, available_at};
-    pub use crate::node::pull::pod_name as pull_pod_name;
+    pub use crate::node::pull::{Images, pod_name as pull_pod_name};
     pub use crate::node::sync::{NodeSync, node_sync};
     pub use crate::node::turn::{has_turn, is_of_turns, needs_whole_objects};
     pub use crate::plan::actions::FromTemplate;

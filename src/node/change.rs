@@ -95,8 +95,9 @@ pub(crate) fn goal_template<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> &'f Value
     }
 }
 
-/// A template without images of containers, labels and annotations. Containers are the same only in the same order.
-fn rest_of(template: &Value) -> Value {
+/// A template without images of containers, labels and annotations: a change of the rest is none in place. Containers are the same only
+/// in the same order.
+pub fn rest_of(template: &Value) -> Value {
     let mut rest = canonical_json::normalized(template);
     // The directive of the patch that a revision holds.
     if let Some(members) = rest.as_object_mut() {

@@ -16,14 +16,20 @@ pub(crate) fn lacking(fleet: &Fleet<'_>, node: NodeIx, goal: &Pod) -> Option<Str
     let own: Vec<Amounts<'_>> = live.iter().map(|pod| pod_requests(pod)).collect();
     let lacks = |resource: &str, amount: i128| {
         let given_back: i128 = own.iter().filter_map(|requests| requests.get(resource)).sum();
-        match free.get(resource) {
-            Some(free) => amount > free.saturating_add(given_back),
-            None => !ALWAYS_THERE.contains(&resource) && amount > given_back,
-        }
+        room(&free, resource).is_some_and(|free| amount > free.saturating_add(given_back))
     };
     let requests = pod_requests(goal);
     requests
         .iter()
         .find(|(resource, amount)| lacks(resource, **amount))
         .map(|(resource, _)| (*resource).to_owned())
+}
+
+/// How much a node has of a resource; `None` where it has enough in any case.
+pub fn room(of_node: &Amounts<'_>, resource: &str) -> Option<i128> {
+    match of_node.get(resource) {
+        Some(amount) => Some(*amount),
+        None if ALWAYS_THERE.contains(&resource) => None,
+        None => Some(0),
+    }
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// The images of a revision that nodes must have.
 #[derive(Debug, Clone)]
-pub(crate) struct Images {
+pub struct Images {
     /// The hash label of the revision.
     pub hash: String,
     pub list: Vec<Image>,
@@ -23,7 +23,7 @@ pub(crate) struct Images {
 
 /// An image with its first pull policy.
 #[derive(Debug, Clone)]
-pub(crate) struct Image {
+pub struct Image {
     pub reference: String,
     pub pull_policy: String,
 }
@@ -38,7 +38,7 @@ struct Containers {
 
 impl Images {
     /// The distinct images of a template, init containers first; those that are never pulled are left out.
-    pub(crate) fn of_template(template: &Value, hash: &str) -> Self {
+    pub fn of_template(template: &Value, hash: &str) -> Self {
         let containers =
             template.get("spec").and_then(|spec| Containers::deserialize(spec).ok()).unwrap_or_default();
         let lists = [containers.init_containers, containers.containers];
@@ -65,7 +65,7 @@ impl Images {
 
 impl Image {
     /// Whether each start of a container asks the registry (v1.36 core `SetDefaults_Container`). A digest names one content.
-    fn is_pulled_again(&self) -> bool {
+    pub fn is_pulled_again(&self) -> bool {
         let reference = ImageReference::split(&self.reference);
         let always = match self.pull_policy.as_str() {
             "" => reference.is_latest(),

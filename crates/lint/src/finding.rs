@@ -129,6 +129,30 @@ pub enum Rule {
     DeadlineTooShort,
     /// The rollout should roll back, and there is no revision to go back to.
     NoBase,
+    /// A gate of the turns that nobody is known to open.
+    GateWithoutOpener,
+    /// The gate `drained` on nodes that stay schedulable.
+    DrainWithoutCordon,
+    /// The policy of turns is `Keep`: no pod is updated.
+    TurnsKept,
+    /// One name for all pods of a node, and a grace period of 0, after which the name is free too early.
+    NameWithoutGrace,
+    /// A pod of another owner has the one name that the pod of a node can have.
+    NameTaken,
+    /// A choice about turns, pulls, changes in place or fit that has no effect.
+    WithoutEffect,
+    /// All target nodes may pull the images at a time.
+    PullsAllAtOnce,
+    /// Fewer nodes may pull at a time than may be updated.
+    PullsBelowLimit,
+    /// An image that each start of its container pulls never counts as being on a node.
+    PulledAtEachStart,
+    /// A change that can't be made in place: its pods are deleted.
+    NotInPlace,
+    /// A change in place to the same image under another name.
+    SameImage,
+    /// Nodes whose allocatable resources are less than the pod requests.
+    NodeTooSmall,
 }
 
 impl Finding {

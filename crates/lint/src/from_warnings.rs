@@ -30,6 +30,7 @@ fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
             Some(spent_before_start(context, *nodes, *limit))
         }
         Warning::GenerationHashConflict { pods, .. } => stale_generation(context, *pods),
+        Warning::NameTaken { nodes, .. } => Some(super::turn::names_taken(context, nodes)),
         // The rules about the manifest and about the policy report them with their fields.
         Warning::HostPortWithSurge { .. } | Warning::EmptyWaves { .. } => None,
         // These are about the current state, not about the DaemonSet. A preflight has no memory of deletes.
@@ -40,6 +41,8 @@ fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
         | Warning::NoBase { .. }
         | Warning::NothingToRollBackTo
         | Warning::LostUnderDrive { .. }
+        | Warning::TurnOverdue { .. }
+        | Warning::InPlaceStuck { .. }
         | Warning::NodesTaken { .. } => None,
         // A warning that has no rule yet.
         _ => None,

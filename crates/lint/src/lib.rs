@@ -63,20 +63,25 @@
 mod affinity;
 mod context;
 mod finding;
+mod fit;
 mod format;
 mod from_warnings;
 mod history;
+mod in_place;
 mod limits;
 mod loss;
 mod manifest;
 mod placement;
 mod pods;
 mod preflight;
+mod pull;
 mod readiness;
 mod rehearsal;
 mod rollout;
 mod selector;
 mod surge;
+mod turn;
+mod without_effect;
 
 pub use finding::{Finding, Rule, Severity};
 pub use preflight::Preflight;
@@ -155,10 +160,15 @@ fn about_manifest(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Vec<Fin
     findings.extend(surge::resource_claims(manifest));
     findings.extend(affinity::with_surge(manifest));
     findings.extend(pods::priority_class_missing(preflight, manifest));
-    findings.extend(pods::no_priority_class(manifest));
+    findings.extend(pods::no_priority_class(preflight, manifest));
     findings.extend(pods::latest_tags(manifest));
     findings.extend(pods::grace_zero(manifest));
     findings.extend(selector::overlaps(preflight, manifest));
+    findings.extend(turn::kept(preflight, manifest));
+    findings.extend(turn::gates_without_opener(preflight, manifest));
+    findings.extend(turn::drain_without_cordon(preflight, manifest));
+    findings.extend(turn::name_without_grace(preflight, manifest));
+    findings.extend(without_effect::findings(preflight, manifest));
     findings
 }
 
@@ -175,6 +185,9 @@ fn about_cluster(context: &Context<'_>) -> Vec<Finding> {
     findings.extend(selector::adopts(context));
     findings.extend(history::revisions_lost(context));
     findings.extend(pods::grace_long(context));
+    findings.extend(fit::too_small(context));
+    findings.extend(pull::findings(context));
+    findings.extend(in_place::findings(context));
     findings.extend(rollout::findings(context));
     // An invalid stored DaemonSet runs no pods, so that no node can lose one.
     if let Some(Ok(stored)) = preflight.stored.map(|stored| preflight.stored_snapshot(stored)) {

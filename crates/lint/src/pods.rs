@@ -5,6 +5,7 @@ use super::finding::{Finding, Rule, Severity};
 use super::format::{count, duration};
 use super::manifest::{Item, Manifest, POD};
 use super::preflight::Preflight;
+use super::rollout;
 use daemonset::internal::Strategy;
 use daemonset::kubernetes::ImageReference;
 use serde_json::Value;
@@ -75,21 +76,27 @@ fn priority_class<'a>(manifest: &Manifest<'a>) -> Option<&'a str> {
     manifest.pod("/priorityClassName").and_then(Value::as_str).filter(|name| !name.is_empty())
 }
 
+/// The one of the template or, for a template without a priority, of the policy; with the path of its field.
+fn named_class<'a>(preflight: &'a Preflight<'_>, manifest: &Manifest<'a>) -> Option<(&'a str, String)> {
+    let own = priority_class(manifest).map(|name| (name, format!("{POD}.priorityClassName")));
+    let has_priority = manifest.pod("/priority").is_some();
+    let of_policy =
+        preflight.policy.priority_class_name.as_deref().filter(|name| !name.is_empty() && !has_priority);
+    own.or_else(|| Some((of_policy?, rollout::field(manifest.daemon_set, "priorityClassName"))))
+}
+
 /// The API server refuses every pod that names a missing class (v1.36 `plugin/pkg/admission/priority`).
 pub(super) fn priority_class_missing(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Option<Finding> {
-    let (known, name) = (preflight.priority_classes.as_ref()?, priority_class(manifest)?);
-    let finding =
-        Finding::new(Rule::PriorityClassMissing, Severity::Error, format!("{POD}.priorityClassName"))
-            .why(format_args!(
-                "There is no PriorityClass {name}: the API server refuses every pod that names it"
-            ))
-            .remedy("Create the class first, or name one that is there");
+    let (known, (name, path)) = (preflight.priority_classes.as_ref()?, named_class(preflight, manifest)?);
+    let finding = Finding::new(Rule::PriorityClassMissing, Severity::Error, path)
+        .why(format_args!("There is no PriorityClass {name}: the API server refuses every pod that names it"))
+        .remedy("Create the class first, or name one that is there");
     (!known.contains(name) && !BUILT_IN.contains(&name)).then_some(finding)
 }
 
-pub(super) fn no_priority_class(manifest: &Manifest<'_>) -> Option<Finding> {
+pub(super) fn no_priority_class(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Option<Finding> {
     let finding = Finding::new(Rule::NoPriorityClass, Severity::Advice, format!("{POD}.priorityClassName"))
         .why("None is named: unless the cluster has a default class, the pod waits on a full node, and is evicted under pressure, like any other")
         .remedy("Name system-node-critical, or a class of your own, if each node needs it");
-    priority_class(manifest).is_none().then_some(finding)
+    named_class(preflight, manifest).is_none().then_some(finding)
 }

@@ -3,12 +3,12 @@
 use daemonset::internal::template_generation;
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
-use daemonset::model::DaemonSet;
+use daemonset::model::{DaemonSet, ResourceList};
 use daemonset::policy::InvalidRolloutPolicy;
 use daemonset::{InvalidSnapshot, NodeView, Observed, PodView, Policy, RevisionView, Snapshot};
 use jiff::Timestamp;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A DaemonSet, and the known objects of its cluster. Rules about objects that are not given are skipped: without nodes
 /// there are no findings about nodes.
@@ -22,6 +22,8 @@ pub struct Preflight<'a> {
     pub(super) stored: Option<&'a DaemonSet>,
     pub(super) others: Vec<&'a DaemonSet>,
     pub(super) priority_classes: Option<BTreeSet<&'a str>>,
+    pub(super) gate_openers: Option<BTreeSet<&'a str>>,
+    pub(super) allocatable: BTreeMap<&'a str, &'a ResourceList>,
     pub(super) nodes: Vec<NodeView<'a>>,
     pub(super) pods: Vec<PodView<'a>>,
     pub(super) revisions: Vec<RevisionView<'a>>,
@@ -38,6 +40,8 @@ impl<'a> Preflight<'a> {
             stored: None,
             others: Vec::new(),
             priority_classes: None,
+            gate_openers: None,
+            allocatable: BTreeMap::new(),
             nodes: Vec::new(),
             pods: Vec::new(),
             revisions: Vec::new(),
@@ -98,6 +102,21 @@ impl<'a> Preflight<'a> {
     #[must_use]
     pub fn priority_classes(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         self.priority_classes.get_or_insert_default().extend(names);
+        self
+    }
+
+    /// The names of all gates that somebody opens: `drained` where a controller drains the nodes, and those of one's own. Without this the
+    /// linter only tells that a gate needs somebody.
+    #[must_use]
+    pub fn gate_openers(mut self, gates: impl IntoIterator<Item = &'a str>) -> Self {
+        self.gate_openers.get_or_insert_default().extend(gates);
+        self
+    }
+
+    /// `status.allocatable` of nodes, by their names.
+    #[must_use]
+    pub fn allocatable(mut self, of_nodes: impl IntoIterator<Item = (&'a str, &'a ResourceList)>) -> Self {
+        self.allocatable.extend(of_nodes);
         self
     }
 

@@ -10,9 +10,10 @@ mod pods;
 mod rollout;
 mod selector;
 mod surge;
+mod turns;
 
 use crate::support::{Given, given, new, revision, rolling};
-use daemonset::model::DaemonSet;
+use daemonset::model::{DaemonSet, ResourceList};
 use daemonset_lint::{Finding, Preflight, lint};
 use serde_json::{Value, json};
 
@@ -54,6 +55,8 @@ struct Beside {
     stored: Option<DaemonSet>,
     others: Vec<DaemonSet>,
     priority_classes: Option<Vec<&'static str>>,
+    gate_openers: Option<Vec<&'static str>>,
+    allocatable: Vec<(&'static str, ResourceList)>,
 }
 
 fn found(given: &Given) -> Vec<Finding> {
@@ -74,7 +77,10 @@ fn found_beside(given: &Given, beside: &Beside) -> Vec<Finding> {
     if let Some(names) = &beside.priority_classes {
         preflight = preflight.priority_classes(names.iter().copied());
     }
-    lint(&preflight)
+    if let Some(gates) = &beside.gate_openers {
+        preflight = preflight.gate_openers(gates.iter().copied());
+    }
+    lint(&preflight.allocatable(beside.allocatable.iter().map(|(node, resources)| (*node, resources))))
 }
 
 /// One line for each finding, without the remedy.
