@@ -167,6 +167,7 @@ pub use report::{Plan, Report, outlook};
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
     pub use crate::plan::leftovers::leftovers;
+    pub use crate::report::details::details;
 }
 
 /// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They

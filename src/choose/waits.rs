@@ -241,7 +241,7 @@ impl Asker<'_, '_> {
             None
         } else if lacks_images {
             Some(Wait::Pull)
-        } else if let Some(resource) = self.lacking_resource(node, pod) {
+        } else if let Some(fit::Lacking { resource, .. }) = self.lacking_resource(node, pod) {
             Some(Wait::Fit { resource })
         } else {
             self.without_room.contains(&node).then_some(Wait::Room)
@@ -295,7 +295,7 @@ impl Asker<'_, '_> {
         !is_pulled
     }
 
-    fn lacking_resource(&self, node: NodeIx, pod: &FleetPod) -> Option<String> {
+    fn lacking_resource(&self, node: NodeIx, pod: &FleetPod) -> Option<fit::Lacking> {
         let fleet = self.fleet;
         if fleet.snapshot.spec.policy.fit != FitPolicy::Hold {
             return None;
@@ -315,19 +315,19 @@ impl Asker<'_, '_> {
 const DRAINED: &str = "drained";
 
 /// The facts about the current revision and about base that their nodes need.
-struct Goals {
+pub(crate) struct Goals {
     current: Goal,
     base: Option<Goal>,
 }
 
-struct Goal {
-    images: Images,
+pub(crate) struct Goal {
+    pub images: Images,
     /// Its pod; `None` for a template whose containers can't be read.
-    pod: Option<Pod>,
+    pub pod: Option<Pod>,
 }
 
 impl Goals {
-    fn new(fleet: &Fleet<'_>, history: &History<'_>) -> Self {
+    pub(crate) fn new(fleet: &Fleet<'_>, history: &History<'_>) -> Self {
         let goal = |template: &Value, hash: &str| {
             let spec = template.get("spec").unwrap_or(&Value::Null);
             Goal {
@@ -341,7 +341,7 @@ impl Goals {
         }
     }
 
-    fn of(&self, fleet: &Fleet<'_>, node: NodeIx) -> &Goal {
+    pub(crate) fn of(&self, fleet: &Fleet<'_>, node: NodeIx) -> &Goal {
         self.base.as_ref().filter(|_| fleet.goals.of(node).is_base()).unwrap_or(&self.current)
     }
 }

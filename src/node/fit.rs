@@ -8,21 +8,27 @@ use daemonset_objects::model::Pod;
 /// Resources of which a node always has some: where the caller does not give them, they suffice.
 const ALWAYS_THERE: [&str; 4] = ["cpu", "ephemeral-storage", "memory", "pods"];
 
-/// The first resource, by name, of which the node has too little; `None` where the pod fits, or nothing is known of the node.
-pub(crate) fn lacking(fleet: &Fleet<'_>, node: NodeIx, goal: &Pod) -> Option<String> {
+/// A resource of which a node has too little for the pod of its goal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lacking {
+    pub resource: String,
+    /// In billionths, as the room.
+    pub requested: i128,
+    /// With the requests of the node's own pods, which go.
+    pub room: i128,
+}
+
+/// The first such resource, by name; `None` where the pod fits, or nothing is known of the node.
+pub(crate) fn lacking(fleet: &Fleet<'_>, node: NodeIx, goal: &Pod) -> Option<Lacking> {
     let free = amounts(fleet.node_view(node).free?);
     let live: Vec<_> = fleet.pods_of(node).filter(|(_, pod)| pod.is_live()).collect();
     let live: Vec<_> = live.into_iter().map(|(_, pod)| fleet.view(pod).object.model()).collect();
     let own: Vec<Amounts<'_>> = live.iter().map(|pod| pod_requests(pod)).collect();
-    let lacks = |resource: &str, amount: i128| {
+    pod_requests(goal).into_iter().find_map(|(resource, requested)| {
         let given_back: i128 = own.iter().filter_map(|requests| requests.get(resource)).sum();
-        room(&free, resource).is_some_and(|free| amount > free.saturating_add(given_back))
-    };
-    let requests = pod_requests(goal);
-    requests
-        .iter()
-        .find(|(resource, amount)| lacks(resource, **amount))
-        .map(|(resource, _)| (*resource).to_owned())
+        let room = room(&free, resource)?.saturating_add(given_back);
+        (requested > room).then(|| Lacking { resource: resource.to_owned(), requested, room })
+    })
 }
 
 /// How much a node has of a resource; `None` where it has enough in any case.

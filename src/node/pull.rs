@@ -55,15 +55,16 @@ impl Images {
 
     /// Whether the node's status names all of them, so that each start finds them there.
     fn are_on(&self, node: &crate::model::Node) -> bool {
-        let is_there = |image: &Image| {
-            node.status.images.iter().any(|on_node| on_node.names.contains(&image.reference))
-                && !image.is_pulled_again()
-        };
-        self.list.iter().all(is_there)
+        self.list.iter().all(|image| image.is_on(node))
     }
 }
 
 impl Image {
+    fn is_on(&self, node: &crate::model::Node) -> bool {
+        let is_named = node.status.images.iter().any(|on_node| on_node.names.contains(&self.reference));
+        is_named && !self.is_pulled_again()
+    }
+
     /// Whether each start of a container asks the registry (v1.36 core `SetDefaults_Container`). A digest names one content.
     pub fn is_pulled_again(&self) -> bool {
         let reference = ImageReference::split(&self.reference);
@@ -179,6 +180,22 @@ pub(crate) fn is_pulled<'p>(
             let has_each = (0..images.list.len()).all(|index| has_pulled(&object, &container_name(index)));
             has_each || pod.is_late(rules, snapshot.now)
         })
+}
+
+/// The images that a node which is not pulled waits for: those that its pull pod has not pulled, or without one all that the node lacks.
+pub(crate) fn missing<'i>(
+    snapshot: &Snapshot<'_>,
+    node: NodeIx,
+    images: &'i Images,
+    pod: Option<&PullPod<'_>>,
+) -> Vec<&'i str> {
+    let on_node = snapshot.node(node).object.model();
+    let object = pod.map(|pod| pod.view.object.model());
+    let lacks = |(index, image): &(usize, &Image)| match &object {
+        Some(object) => !has_pulled(object, &container_name(*index)),
+        None => !image.is_on(&on_node),
+    };
+    images.list.iter().enumerate().filter(lacks).map(|(_, image)| image.reference.as_str()).collect()
 }
 
 /// The name of the container that pulls the image at an index.

@@ -3,12 +3,14 @@
 //! Reasons are data; the caller makes text of them. The JSON form follows that of actions: camelCase fields,
 //! PascalCase words.
 
+pub(crate) mod details;
 pub(crate) mod explain;
 pub(crate) mod explain_rollout;
 #[doc(hidden)]
 pub mod outlook;
 pub(crate) mod warnings;
 
+pub use self::details::{FitDetail, InPlaceDetail, NodeDetail, PullDetail, TurnDetail};
 pub use crate::choose::limits::{Budget, BudgetUse};
 pub use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
 pub use crate::pods::classify::Evidence;

@@ -7,8 +7,9 @@ use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, Rare};
 use crate::plan::authority::Authority;
 use crate::plan::steps::Steps;
-use crate::position::{NodeIx, PodIx};
+use crate::position::NodeIx;
 use crate::report::Warning;
+use crate::report::details::foreign;
 use crate::rollout::goals::Rollout;
 use crate::rollout::policy::FailureAction;
 use crate::rollout::report::RolloutStage;
@@ -65,11 +66,9 @@ fn about_turns(snapshot: &Snapshot<'_>, steps: &Steps<'_>, rare: &Rare<'_>) -> V
         let nodes = overdue.iter().map(|(node, gates)| (name(*node), gates.clone())).collect();
         warnings.push(Warning::TurnOverdue { nodes });
     }
-    // A pod of its own goes by itself.
-    let is_foreign = |pod: PodIx| !snapshot.facts(pod).verdict(snapshot.pod(pod)).is_ours();
-    let taken = steps.node_sync.names_taken.iter().filter(|(_, pod)| is_foreign(*pod));
+    let taken = steps.node_sync.names_taken.iter();
     let nodes: BTreeMap<_, _> =
-        taken.map(|(node, pod)| (name(*node), snapshot.pod(*pod).name.to_owned())).collect();
+        taken.filter_map(|(node, pod)| Some((name(*node), foreign(snapshot, *pod)?))).collect();
     if !nodes.is_empty() {
         warnings.push(Warning::NameTaken { nodes });
     }

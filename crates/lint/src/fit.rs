@@ -4,7 +4,7 @@ use super::context::Context;
 use super::finding::{Finding, Rule, Severity};
 use super::format::node_names;
 use super::manifest::POD;
-use daemonset::internal::quantity::{Amounts, amounts, pod_requests};
+use daemonset::internal::quantity::{Amounts, amounts, pod_requests, text};
 use daemonset::internal::{Placement, room_for};
 use daemonset::model::{NodeName, Pod};
 use serde::Deserialize;
@@ -55,12 +55,12 @@ fn finding(
         1 => ("is", "it has"),
         _ => ("are", "none of them has more than"),
     };
-    let wanted = quantity(requests.get(resource).copied().unwrap_or_default());
+    let wanted = text(requests.get(resource).copied().unwrap_or_default());
     Finding::new(Rule::NodeTooSmall, Severity::Error, path(context, resource))
         .why(format_args!(
             "{} of {known} target nodes {number} too small for the pod, even without any other: it requests {resource} {wanted}, and {has} {}: {}",
             nodes.len(),
-            quantity(most),
+            text(most),
             node_names(&nodes)
         ))
         .remedy("Request less, or keep the pod off these nodes with a node selector or affinity")
@@ -78,21 +78,4 @@ fn path(context: &Context<'_>, resource: &str) -> String {
         Some(format!("{}.resources.{list}[{resource}]", item.path))
     });
     found.unwrap_or_else(|| POD.to_owned())
-}
-
-/// As people write it: `1500m`, `2Gi`.
-fn quantity(billionths: i128) -> String {
-    const ONE: i128 = 1_000_000_000;
-    const KIBI: i128 = 1024;
-    let units = billionths / ONE;
-    if billionths % ONE != 0 {
-        return format!("{}m", (billionths + ONE / 1000 - 1) / (ONE / 1000));
-    }
-    // A count of cores or of devices is never as large.
-    let binary = [("Gi", KIBI.pow(3)), ("Mi", KIBI.pow(2))].into_iter();
-    let fitting = binary.filter(|(_, size)| units != 0 && units % size == 0).next();
-    match fitting {
-        Some((suffix, size)) => format!("{}{suffix}", units / size),
-        None => units.to_string(),
-    }
 }

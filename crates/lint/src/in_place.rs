@@ -65,7 +65,7 @@ fn revision<'a>(context: &Context<'a>, pod: &PodVerdict) -> Option<(i64, &'a Val
 fn changes(old: &Before<'_>, new: &Value) -> Vec<Finding> {
     let (rest_before, rest_after) = (rest_beside_images(old.template), rest_beside_images(new));
     if let Some(path) = first_difference("spec.template", &rest_before, &rest_after) {
-        return vec![deletes(old, path, "It differs too")];
+        return vec![deletes(old, path, "More than images is new")];
     }
     let images = changed_images(old.template, new);
     if images.is_empty() {

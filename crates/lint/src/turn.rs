@@ -33,11 +33,11 @@ pub(super) fn gates_without_opener(preflight: &Preflight<'_>, manifest: &Manifes
             Some(_) => (Severity::Warning, "Nobody is known to open it".to_owned()),
             None if gate == DRAINED => (
                 Severity::Advice,
-                "A controller must open it that drains the nodes, with the right to evict the pods of others".to_owned(),
+                "A controller that drains the nodes, with the right to evict the pods of others, must open it".to_owned(),
             ),
             None => (
                 Severity::Advice,
-                format!("Somebody must open it: the node's annotation {gate}.gate.daemonset/KEY repeats the request of its turn then"),
+                format!("Somebody must open it, by an annotation {gate}.gate.daemonset/KEY of the node that repeats the request of its turn"),
             ),
         };
         let path = rollout::field(manifest.daemon_set, &format!("turn.gates[{index}]"));
@@ -100,10 +100,10 @@ pub(super) fn names_taken(context: &Context<'_>, nodes: &BTreeMap<NodeName, Stri
     let names: Vec<NodeName> = nodes.keys().cloned().collect();
     let why = match nodes.values().next() {
         Some(pod) if nodes.len() == 1 => {
-            format!("1 node gets no pod, since a pod {pod} of another owner has its name")
+            format!("1 node gets no pod, since the pod {pod} of another owner has the name of its pod")
         }
         _ => format!(
-            "{} get no pod, since pods of other owners have their names",
+            "{} get no pod, since pods of other owners have the names of theirs",
             count(names.len() as u64, "node")
         ),
     };

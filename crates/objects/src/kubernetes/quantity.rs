@@ -69,6 +69,22 @@ fn scale(suffix: &str) -> Option<(i128, i128)> {
     })
 }
 
+/// An amount in billionths as people write it, rounded up to thousandths: `1500m`, `2Gi`.
+pub fn text(amount: i128) -> String {
+    const KIBI: i128 = 1024;
+    let units = amount / ONE;
+    if amount % ONE != 0 {
+        let thousandth = ONE / 1000;
+        return format!("{}m", amount / thousandth + i128::from(amount % thousandth > 0));
+    }
+    // No node has as many cores or devices.
+    let binary = [("Gi", KIBI.pow(3)), ("Mi", KIBI.pow(2)), ("Ki", KIBI)];
+    match binary.into_iter().find(|(_, size)| units.abs() >= KIBI.pow(2) && units % size == 0) {
+        Some((suffix, size)) => format!("{}{suffix}", units / size),
+        None => units.to_string(),
+    }
+}
+
 /// The requests of a pod as the scheduler counts them, with one of `pods` (v1.36 `component-helpers/resource PodRequests`).
 pub fn pod_requests(pod: &Pod) -> Amounts<'_> {
     let spec = &pod.spec;

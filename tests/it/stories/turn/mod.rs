@@ -3,6 +3,7 @@
 
 mod at_most_one;
 mod begin;
+mod details;
 mod end;
 mod fit;
 mod in_place;
