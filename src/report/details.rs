@@ -44,7 +44,9 @@ pub struct NodeDetail {
 pub struct TurnDetail {
     /// When it began.
     pub since: Timestamp,
-    /// The text that opens a gate; `None` while the snapshot does not show the turn.
+    /// The key of its annotations on the node: `turn.daemonset/<key>`, and `<gate>.gate.daemonset/<key>` for each gate.
+    pub key: String,
+    /// The value of a gate's annotation that opens it; `None` while the snapshot does not show the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// The turn has cordoned the node.
@@ -118,6 +120,10 @@ pub struct InPlaceDetail {
 /// ```
 #[must_use]
 pub fn details(snapshot: &Snapshot<'_>) -> BTreeMap<NodeName, NodeDetail> {
+    // A decision without any of these costs nothing here.
+    if !turn::needs_whole_objects(snapshot) {
+        return BTreeMap::new();
+    }
     let (details, has_bug) = bug::watch(|| match decide(snapshot) {
         Decision::Synced(steps) => of_steps(snapshot, &steps),
         Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => BTreeMap::new(),
@@ -149,6 +155,7 @@ fn of_turn(snapshot: &Snapshot<'_>, turn: &NodeTurn<'_>) -> TurnDetail {
     let gates = rules.into_iter().flat_map(|rules| &rules.gates);
     TurnDetail {
         since: turn.at,
+        key: snapshot.spec.turn_key().to_owned(),
         request: turn.written.map(|written| written.request.to_owned()),
         cordoned: turn.written.is_some_and(|written| written.cordoned),
         open: gates.filter(|gate| !closed.contains(gate)).cloned().collect(),

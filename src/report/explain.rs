@@ -348,7 +348,8 @@ pub fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlace
 
 fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
     let view = fleet.view(pod);
-    let since = view.ready_since;
+    // A change in place counts as the beginning, whatever the condition says.
+    let since = fleet.ready_since(pod);
     match (pod.stage, pod.readiness) {
         (PodStage::Failed, _) => PodState::Failed,
         (PodStage::Succeeded, _) => PodState::Succeeded,

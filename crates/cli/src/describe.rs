@@ -5,6 +5,7 @@ use crate::plan::{head_lines, next};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::plan;
+use daemonset::turns::details;
 use daemonset_kubectl::describe_template;
 use serde_json::{Value, json};
 
@@ -28,7 +29,9 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
     let chosen = objects.choose(target.wanted.as_ref()).map_err(|message| source.stop(message))?;
     let choice = Choice { daemon_set: target.wanted.clone(), now: None, policy: None };
     let input = source.input_of(objects, &choice)?;
-    let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
+    let snapshot = input.snapshot().map_err(|message| source.stop(message))?;
+    let (plan, details) = (plan(&snapshot), details(&snapshot));
+    drop(snapshot);
     let template = match args.revision {
         None => chosen.daemon_set.pointer("/spec/template").cloned().unwrap_or_default(),
         Some(number) => match daemonset_kubectl::history_of(&chosen.daemon_set, &chosen.revisions, number) {
@@ -46,7 +49,7 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
         })),
         Format::Text => {
             let mut text = String::new();
-            for (label, content) in head_lines(source, &input, &plan) {
+            for (label, content) in head_lines(source, &input, &plan, &details) {
                 text.push_str(&format!("{label:<11}{content}\n"));
             }
             text.push_str(&format!("{:<11}{}\n\n", "Next", next(&plan, now)));

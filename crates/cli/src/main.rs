@@ -26,6 +26,7 @@ mod rollout;
 mod shell;
 mod simulate;
 mod steered;
+mod turning;
 mod why;
 mod words;
 

@@ -1,5 +1,7 @@
 //! One object of a cluster: its kind, name, times, and the place of an error in it.
 
+use daemonset::model::ResourceList;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
@@ -90,6 +92,11 @@ pub(super) fn trouble(pod: &Value) -> Option<String> {
 pub(super) fn has_local_storage(pod: &Value) -> bool {
     let volumes = pod.pointer("/spec/volumes").and_then(Value::as_array);
     volumes.into_iter().flatten().any(|volume| volume.get("emptyDir").is_some_and(|it| !it.is_null()))
+}
+
+/// The resources of a node that pods can request.
+pub(super) fn allocatable(node: &Value) -> Option<ResourceList> {
+    ResourceList::deserialize(node.pointer("/status/allocatable")?).ok()
 }
 
 /// When the object was created, and when its conditions changed, each with its path.

@@ -3,14 +3,14 @@
 use crate::cluster::documents;
 use crate::cluster::input::Form;
 use crate::cluster::object::{
-    Kind, at, entries, full_name, has_local_storage, is_of_another_era, joined, member, name, namespace,
-    object, prefix, times, trouble,
+    Kind, allocatable, at, entries, full_name, has_local_storage, is_of_another_era, joined, member, name,
+    namespace, object, prefix, times, trouble,
 };
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
 use crate::shell::hostile;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, PodMeta, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, PodMeta, ResourceList, Uid};
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -47,6 +47,8 @@ pub(crate) struct Objects {
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
     local_storage: BTreeSet<(String, String)>,
     priority_classes: Vec<String>,
+    /// Of nodes, by name: only the linter reads it.
+    allocatable: BTreeMap<String, ResourceList>,
     /// The first object, or time in it, that can't be read: some questions do not need it.
     pub(super) unreadable: Option<String>,
     /// The newest creation or condition change of any object.
@@ -55,6 +57,8 @@ pub(crate) struct Objects {
     now: Option<Timestamp>,
     policy: Option<Policy>,
     memory: Option<Memory>,
+    /// The free resources of the nodes of a Recording.
+    free: BTreeMap<NodeName, ResourceList>,
     /// The choices that the annotations of a DaemonSet change.
     base_policy: Policy,
     /// As messages call it: `the List`.
@@ -73,11 +77,13 @@ impl Default for Objects {
             troubles: BTreeMap::new(),
             local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
+            allocatable: BTreeMap::new(),
             unreadable: None,
             newest: None,
             now: None,
             policy: None,
             memory: None,
+            free: BTreeMap::new(),
             base_policy: Policy::default(),
             holder: "the List".to_owned(),
             hint: "",
@@ -105,6 +111,8 @@ pub(crate) struct Models {
     /// Of a Recording or the command line; without one the annotations of each DaemonSet decide.
     pub(crate) policy: Option<Policy>,
     pub(crate) memory: Option<Memory>,
+    /// The free resources of nodes, where they are known.
+    pub(crate) free: BTreeMap<NodeName, ResourceList>,
 }
 
 /// Everything that a decision about one DaemonSet reads.
@@ -158,6 +166,7 @@ impl Objects {
         // A recorded decision is made again with its own policy: annotations change nothing.
         self.policy = Some(member(path, &value, "policy")?.unwrap_or_default());
         self.memory = member(path, &value, "memory")?;
+        self.free = member(path, &value, "free")?.unwrap_or_default();
         let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);
         self.add_of_kind(Kind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
         for (member, kind) in
@@ -193,7 +202,9 @@ impl Objects {
                 self.revisions.push(RawItem { path, raw, model });
             }
             Kind::Node => {
-                if let Some(model) = self.model(&path, &raw) {
+                if let Some(model) = self.model::<Node>(&path, &raw) {
+                    let allocatable = allocatable(&raw);
+                    self.allocatable.extend(allocatable.map(|list| (model.metadata.name.to_string(), list)));
                     self.nodes.push(Item { path, model });
                 }
             }
@@ -244,6 +255,7 @@ impl Objects {
         self.troubles.append(&mut other.troubles);
         self.local_storage.append(&mut other.local_storage);
         self.priority_classes.append(&mut other.priority_classes);
+        self.allocatable.append(&mut other.allocatable);
         self.unreadable = self.unreadable.take().or(other.unreadable);
         self.newest = self.newest.max(other.newest);
         self.now = self.now.or(other.now);
@@ -335,6 +347,7 @@ impl Objects {
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,
             memory: self.memory,
+            free: self.free,
         })
     }
 
@@ -372,6 +385,7 @@ impl Objects {
         recording.revisions = revisions;
         recording.policy = policy;
         recording.memory = self.memory;
+        recording.free = self.free;
         Ok(Decision { recording, places, policy_problems })
     }
 
@@ -406,6 +420,11 @@ impl Objects {
             self.base_policy = policy.rollout(None);
         }
         Ok(())
+    }
+
+    /// The allocatable resources of nodes, by name.
+    pub(crate) fn allocatable(&self) -> &BTreeMap<String, ResourceList> {
+        &self.allocatable
     }
 
     /// Names of the priority classes; `None` where there are no such objects.

@@ -106,6 +106,7 @@ fn look(
     full_name: &str,
 ) -> Result<Vec<Finding>, String> {
     let now = objects.now().unwrap_or_else(system_clock);
+    let allocatable = objects.allocatable().clone();
     let classes = objects.priority_classes().map(<[String]>::to_vec);
     let mut models = objects.models()?;
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
@@ -119,7 +120,8 @@ fn look(
         .nodes(&models.nodes)
         .pods(&models.pods)
         .revisions(&models.revisions)
-        .daemon_sets(&models.daemon_sets);
+        .daemon_sets(&models.daemon_sets)
+        .allocatable(allocatable.iter().map(|(node, resources)| (node.as_str(), resources)));
     if let Some(stored) = stored {
         preflight = preflight.stored(stored);
     }

@@ -23,7 +23,13 @@ pub(crate) fn line(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerd
 fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let counted = [DeleteReason::OutdatedAvailable, DeleteReason::OutdatedNotYetAvailable];
     let reasons = nodes.iter().flat_map(|node| &node.pods).filter_map(|pod| pod.deleted);
-    let taken = reasons.filter(|reason| counted.contains(reason)).count();
+    let changed = nodes.iter().filter_map(|node| match &node.outcome {
+        NodeOutcome::UpdateInPlace { reason, .. } => Some(*reason),
+        _ => None,
+    });
+    let begun =
+        nodes.iter().filter(|node| node.outcome == NodeOutcome::TurnBegins && !node.counts.unavailable);
+    let taken = reasons.chain(changed).filter(|reason| counted.contains(reason)).count() + begun.count();
     let Budget { desired, max_unavailable, .. } = *budget;
     let left = left(max_unavailable, (budget.unavailable + budget.lost) as usize, taken);
     let limit = format!("M {max_unavailable} of D {desired} nodes may be unavailable");

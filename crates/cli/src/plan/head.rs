@@ -4,6 +4,7 @@ use crate::cluster::{Clock, Input, Source};
 use crate::plan::budget;
 use crate::plan::phrase::{Urgency, outcome};
 use crate::steered::{Steered, has_available};
+use crate::turning::{self, Details};
 use crate::words;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
 use daemonset::report::{NodeOutcome, NodeVerdict, Situation, StrategyInForce, UnavailableCause};
@@ -15,7 +16,12 @@ use std::collections::BTreeMap;
 const MOST_FAILING: usize = 5;
 
 /// Each with its label.
-pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'static str, String)> {
+pub(crate) fn lines(
+    source: &Source,
+    input: &Input,
+    plan: &Plan,
+    details: &Details,
+) -> Vec<(&'static str, String)> {
     let mut lines = vec![("DaemonSet", daemon_set(input, plan))];
     if let Some(current) = &plan.report.current_revision {
         let text = format!("{} #{}, {}", current.name, current.number, words::origin(current.origin));
@@ -30,6 +36,7 @@ pub(crate) fn lines(source: &Source, input: &Input, plan: &Plan) -> Vec<(&'stati
     }
     let steered = Steered::of_input(input, plan);
     lines.extend(steered.iter().flat_map(|steered| steered.lines(MOST_FAILING)));
+    lines.extend(turning::lines(details, input.recording.now));
     if !plan.report.nodes.is_empty() {
         lines.push(("Nodes", nodes(plan)));
     }
@@ -127,6 +134,15 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::WaitsForReturn { .. } => "taken by the update and not back",
         NodeOutcome::HeldByRollout { .. } => "not reached by the rollout",
         NodeOutcome::LeftAlone { .. } => "left alone, as they leave",
+        NodeOutcome::UpdateInPlace { .. } => "to be changed in place",
+        NodeOutcome::TurnBegins => "to begin a turn",
+        NodeOutcome::TurnsKept => "held, as the policy of turns can't be read",
+        NodeOutcome::InFlight { .. } => "waiting to see the change of the node",
+        NodeOutcome::NodeUnreachable => "not reporting",
+        NodeOutcome::WaitsForGates { .. } => "in turn, waiting for gates",
+        NodeOutcome::WaitsForPull => "waiting for images",
+        NodeOutcome::DoesNotFit { .. } => "too small for the new pod",
+        NodeOutcome::WaitsForRoom => "in turn, waiting for room",
         other => return format!("{other:#}"),
     };
     text.to_owned()

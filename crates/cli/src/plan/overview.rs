@@ -50,7 +50,8 @@ impl Overview {
     pub(crate) fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| match &row.plan {
             Ok(plan) => {
-                json!(Named { name: &row.name, now: self.now, policy_problems: &row.policy_problems, plan })
+                let Planned { name, policy_problems, details, .. } = row;
+                json!(Named { name, now: self.now, policy_problems, plan, details })
             }
             Err(error) => json!({"name": row.name, "now": self.now, "error": error}),
         });

@@ -125,6 +125,10 @@ pub(crate) fn outcome(node: &NodeVerdict) -> Phrase {
         NodeOutcome::Delete { reason, rejected, .. } => {
             format!("DELETE: {}{}", deleting(*reason), words::rejected(*rejected))
         }
+        NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
+            format!("CHANGE IN PLACE: {}{}", deleting(*reason), words::rejected(*rejected))
+        }
+        NodeOutcome::TurnBegins => "BEGIN ITS TURN".to_owned(),
         NodeOutcome::WaitsForReady => {
             let cause = words::trouble(node).map(|cause| format!(": {cause}"));
             format!("{outcome}{}", cause.unwrap_or_default())
@@ -147,21 +151,31 @@ fn held(because: &HoldReason) -> Urgency {
 
 fn urgency(outcome: &NodeOutcome) -> Urgency {
     match outcome {
-        NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } => Urgency::Acts,
+        NodeOutcome::Create { .. }
+        | NodeOutcome::Delete { .. }
+        | NodeOutcome::UpdateInPlace { .. }
+        | NodeOutcome::TurnBegins => Urgency::Acts,
         NodeOutcome::UpToDate | NodeOutcome::NotTarget => Urgency::Calm,
         NodeOutcome::HeldByMaxUnavailable { .. }
         | NodeOutcome::HeldByMaxSurge { .. }
-        | NodeOutcome::WaitsForDelete => Urgency::Held,
+        | NodeOutcome::WaitsForDelete
+        | NodeOutcome::WaitsForGates { .. }
+        | NodeOutcome::WaitsForRoom => Urgency::Held,
         NodeOutcome::HeldByRollout { because, .. } => held(because),
         NodeOutcome::WaitsForNextPlan
         | NodeOutcome::WaitsForMinReady { .. }
         | NodeOutcome::WaitsForTermination { .. }
         | NodeOutcome::WaitsForCreatedPod { .. }
         | NodeOutcome::WaitsForTargets { .. }
+        | NodeOutcome::InFlight { .. }
+        | NodeOutcome::WaitsForPull
         | NodeOutcome::LeftAlone { .. } => Urgency::Waits,
         NodeOutcome::WaitsForReady
         | NodeOutcome::WaitsForBackOff { .. }
         | NodeOutcome::WaitsForReturn { .. }
+        | NodeOutcome::TurnsKept
+        | NodeOutcome::NodeUnreachable
+        | NodeOutcome::DoesNotFit { .. }
         | _ => Urgency::Stuck,
     }
 }

@@ -4,8 +4,10 @@ use crate::cluster::Models;
 use crate::cluster::policy::{PolicyProblem, with_annotations};
 use crate::plan::actions;
 use crate::steered::Steered;
-use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Pod};
-use daemonset::{Observed, Plan, Policy, Snapshot, plan};
+use crate::turning::Details;
+use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
+use daemonset::turns::details;
+use daemonset::{NodeView, Observed, Plan, Policy, Snapshot, plan};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,6 +23,8 @@ pub(crate) struct Planned {
     pub(crate) policy_problems: Vec<PolicyProblem>,
     /// Or the reason why there is none.
     pub(crate) plan: Result<Plan, String>,
+    /// Of the nodes that have any.
+    pub(crate) details: Details,
 }
 
 impl Planned {
@@ -47,11 +51,12 @@ pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
         namespaces.entry(&revision.metadata.namespace).or_default().revisions.push(revision);
     }
     let nothing = Beside::default();
+    let nodes: Vec<NodeView<'_>> = models.nodes.iter().map(|node| viewed(node, models)).collect();
     let rows = models.daemon_sets.iter().map(|daemon_set| {
         let beside = namespaces.get(daemon_set.metadata.namespace.as_str()).unwrap_or(&nothing);
         let observed = Observed {
             daemon_set,
-            nodes: &models.nodes,
+            nodes: nodes.iter().copied(),
             pods: beside.pods.iter().copied(),
             revisions: beside.revisions.iter().copied(),
         };
@@ -63,13 +68,23 @@ pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
         if let Some(memory) = &models.memory {
             snapshot = snapshot.memory(memory);
         }
-        let plan = snapshot.check().map(|snapshot| plan(&snapshot)).map_err(|error| error.to_string());
+        let checked = snapshot.check().map(|snapshot| (plan(&snapshot), details(&snapshot)));
+        let (plan, details) = match checked {
+            Ok((plan, details)) => (Ok(plan), details),
+            Err(error) => (Err(error.to_string()), Details::new()),
+        };
         let name = format!("{}/{}", daemon_set.metadata.namespace, daemon_set.metadata.name);
-        Planned { name, daemon_set: daemon_set.clone(), policy, policy_problems, plan }
+        Planned { name, daemon_set: daemon_set.clone(), policy, policy_problems, plan, details }
     });
     let mut rows: Vec<Planned> = rows.collect();
     rows.sort_by(|a, b| a.name.cmp(&b.name));
     rows
+}
+
+/// With its free resources, where they are known.
+fn viewed<'m>(node: &'m Node, models: &'m Models) -> NodeView<'m> {
+    let view = NodeView::from(node);
+    models.free.get(&node.metadata.name).map_or(view, |free| view.free(free))
 }
 
 /// Without the versions of objects, which grow where nothing else changes, without the time of the next look, and without the
@@ -101,4 +116,6 @@ pub(crate) struct Named<'a> {
     pub(crate) policy_problems: &'a [PolicyProblem],
     #[serde(flatten)]
     pub(crate) plan: &'a Plan,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) details: &'a Details,
 }

@@ -3,6 +3,7 @@
 use crate::cluster::{Input, Source};
 use crate::plan::phrase::Context;
 use crate::plan::{actions, head, rows, table};
+use crate::turning::Details;
 use crate::words;
 use anstyle::{AnsiColor, Style};
 use daemonset::Plan;
@@ -12,9 +13,9 @@ const LABEL: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
 /// The whole text, with its styles.
-pub(crate) fn text(source: &Source, input: &Input, plan: &Plan) -> String {
+pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Details) -> String {
     let mut text = String::new();
-    for (label, content) in head::lines(source, input, plan) {
+    for (label, content) in head::lines(source, input, plan, details) {
         text.push_str(&line(LABEL, label, &content));
     }
     if !plan.report.nodes.is_empty() {

@@ -6,14 +6,24 @@ use crate::plan::overview::Overview;
 use crate::plan::planned::{Named, fingerprint};
 use crate::plan::text;
 use crate::shell::console::{Stop, print_json};
+use crate::turning::Details;
+use daemonset::turns::details;
 use daemonset::{Plan, Recording, plan};
 use serde_json::{Value, json};
 use std::io;
 
 /// Everything to show.
 pub(crate) enum View {
-    One(Box<(Input, Plan)>),
+    One(Box<One>),
     Several(Overview),
+}
+
+/// A DaemonSet with its plan.
+pub(crate) struct One {
+    input: Input,
+    plan: Plan,
+    /// Of the nodes that have any.
+    details: Details,
 }
 
 impl View {
@@ -32,14 +42,16 @@ impl View {
             }
             _ => source.input(choice)?,
         };
-        let plan = plan(&input.snapshot().map_err(stop)?);
-        Ok(View::One(Box::new((input, plan))))
+        let snapshot = input.snapshot().map_err(stop)?;
+        let (plan, details) = (plan(&snapshot), details(&snapshot));
+        drop(snapshot);
+        Ok(View::One(Box::new(One { input, plan, details })))
     }
 
     /// With its styles.
     pub(crate) fn text(&self, source: &Source) -> String {
         match self {
-            View::One(one) => text::text(source, &one.0, &one.1),
+            View::One(one) => text::text(source, &one.input, &one.plan, &one.details),
             View::Several(overview) => overview.text(source),
         }
     }
@@ -47,8 +59,9 @@ impl View {
     pub(crate) fn print_json(&self) -> io::Result<()> {
         match self {
             View::One(one) => {
-                let Recording { name, now, .. } = &one.0.recording;
-                print_json(&Named { name, now: *now, policy_problems: &one.0.policy_problems, plan: &one.1 })
+                let One { input: Input { recording, policy_problems, .. }, plan, details } = &**one;
+                let Recording { name, now, .. } = recording;
+                print_json(&Named { name, now: *now, policy_problems, plan, details })
             }
             View::Several(overview) => print_json(&overview.json()),
         }
@@ -58,8 +71,8 @@ impl View {
     pub(crate) fn fingerprint(&self) -> Value {
         match self {
             View::One(one) => {
-                let Input { recording, policy_problems, .. } = &one.0;
-                let plan = fingerprint(&one.1, &recording.daemon_set.status);
+                let Input { recording, policy_problems, .. } = &one.input;
+                let plan = fingerprint(&one.plan, &recording.daemon_set.status);
                 json!([recording.policy, policy_problems, plan])
             }
             View::Several(overview) => overview.fingerprint(),

@@ -8,12 +8,14 @@ use crate::rollout::{failure, plain_table, steer};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::Steered;
+use crate::turning;
 use crate::words::{self, count};
 use daemonset::policy::FailurePolicy;
 use daemonset::report::{CurrentRevision, NodePlacement, RolloutStage, WaveProgress};
-use daemonset::{Plan, plan};
+use daemonset::{Plan, Policy, plan};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The policy of the built-in example.
@@ -38,6 +40,9 @@ struct Preview<'a> {
     /// Where it stops until a person acts, in the order in which it gets there.
     stops: Vec<StopsAt<'a>>,
     on_failure: Option<&'a FailurePolicy>,
+    /// What happens on each node before and after its pod is replaced.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    choices: Map<String, Value>,
 }
 
 /// A wave: its nodes, and the conditions under which it opens.
@@ -98,7 +103,9 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
     let preview = Preview::new(&input, &plan, &steered);
     match args.output {
         Format::Json => Response::json(&preview),
-        Format::Text => Ok(Response::text(preview.text(source, title.as_deref(), &steered))),
+        Format::Text => {
+            Ok(Response::text(preview.text(source, title.as_deref(), (&steered, &input.recording.policy))))
+        }
     }
 }
 
@@ -129,6 +136,7 @@ impl<'a> Preview<'a> {
             waves: waves(steered, input.recording.daemon_set.spec.min_ready_seconds),
             stops: Vec::new(),
             on_failure: steered.policy.on_failure.as_ref(),
+            choices: turning::choices(&input.recording.policy),
         };
         preview.stops = preview.find_stops(steered);
         preview
@@ -169,7 +177,14 @@ impl<'a> Preview<'a> {
         (has_waves && !left.is_empty()).then_some((left.len(), left))
     }
 
-    fn text(&self, source: &Source, file: Option<&str>, steered: &Steered<'_>) -> String {
+    fn text(
+        &self,
+        source: &Source,
+        file: Option<&str>,
+        (steered, choices): (&Steered<'_>, &Policy),
+    ) -> String {
+        let each_node = turning::choices_in_words(choices).into_iter().enumerate();
+        let each_node = each_node.map(|(line, text)| (if line == 0 { "Each node" } else { "" }, text));
         let policy = file.unwrap_or(match source {
             Source::Example { .. } => "built in",
             Source::Kubectl(_) | Source::File(_) | Source::Stdin => "in force",
@@ -188,9 +203,11 @@ impl<'a> Preview<'a> {
             let nodes = count(self.nodes as usize, "node");
             lines.push(("Waves", format!("none: all {nodes} are released at once")));
             lines.extend(self.ends(steered));
+            lines.extend(each_node);
             return in_lines(&lines);
         }
-        format!("{}\n{}\n\n{}", in_lines(&lines), self.table(steered), in_lines(&self.ends(steered)))
+        let ends: Vec<_> = self.ends(steered).into_iter().chain(each_node).collect();
+        format!("{}\n{}\n\n{}", in_lines(&lines), self.table(steered), in_lines(&ends))
     }
 
     /// Where the rollout stops, and why.

@@ -9,11 +9,14 @@ use crate::rollout::plain_table;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::{Steered, WaveFigures};
+use crate::turning::{self, Details};
 use daemonset::report::{FailingNode, RolloutStage};
+use daemonset::turns::details;
 use daemonset::{Plan, RequeueReason, plan};
 use daemonset_kubectl::{Answer, Command, Progress, answer};
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The data of a steered rollout's status, beside kubectl's.
 #[derive(Serialize)]
@@ -25,6 +28,8 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     policy_problems: &'a [PolicyProblem],
     rollout: Option<RolloutData<'a>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    details: &'a Details,
     /// When time alone changes something.
     next: Option<Next>,
 }
@@ -65,13 +70,14 @@ pub(crate) fn status(from: &From, revision: i64, now: Option<Timestamp>) -> Resu
         Source::Kubectl(_) => source.input(&choice)?,
         Source::Example { .. } | Source::Stdin | Source::File(_) => source.input_of(objects, &choice)?,
     };
-    let plan = plan(&input.snapshot().map_err(|message| source.stop(message))?);
+    let snapshot = input.snapshot().map_err(|message| source.stop(message))?;
+    let (plan, details) = (plan(&snapshot), details(&snapshot));
     // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven.
     let kubectl = if input.recording.policy.drive.is_some() { Answer::default() } else { kubectl };
     match from.output {
-        Format::Text => Ok(text(kubectl, &input, &plan)),
+        Format::Text => Ok(text(kubectl, &input, &plan, &details)),
         Format::Json => {
-            let data = Response::json(&data(&input, &plan, progress))?;
+            let data = Response::json(&data(&input, &plan, &details, progress))?;
             Ok(Response { code: code(&kubectl, &plan), stderr: kubectl.stderr, ..data })
         }
     }
@@ -87,7 +93,7 @@ fn code(kubectl: &Answer, plan: &Plan) -> u8 {
     }
 }
 
-fn text(kubectl: Answer, input: &Input, plan: &Plan) -> Response {
+fn text(kubectl: Answer, input: &Input, plan: &Plan, details: &Details) -> Response {
     let recording = &input.recording;
     let code = code(&kubectl, plan);
     let mut stdout = kubectl.stdout;
@@ -105,6 +111,9 @@ fn text(kubectl: Answer, input: &Input, plan: &Plan) -> Response {
         let more = steered.failing(usize::MAX).into_iter().chain(held).chain(steered.steps());
         more.for_each(|(label, content)| stdout.push_str(&format!("{label:<11}{content}\n")));
     }
+    for (label, content) in turning::lines(details, recording.now) {
+        stdout.push_str(&format!("{label:<11}{content}\n"));
+    }
     stdout.push_str(&format!("{:<11}{}\n", "Next", next(plan, recording.now)));
     Response { code, stdout, stderr: kubectl.stderr }
 }
@@ -118,7 +127,7 @@ fn table(steered: &Steered<'_>, waves: &[WaveFigures]) -> String {
     plain_table(["WAVE", "NODES", "UPDATED", "AVAILABLE", "STATE"], rows)
 }
 
-fn data<'a>(input: &'a Input, plan: &'a Plan, progress: Option<Progress>) -> Data<'a> {
+fn data<'a>(input: &'a Input, plan: &'a Plan, details: &'a Details, progress: Option<Progress>) -> Data<'a> {
     let recording = &input.recording;
     let rollout = Steered::of_input(input, plan).map(|steered| RolloutData {
         stage: &steered.report.stage,
@@ -131,5 +140,5 @@ fn data<'a>(input: &'a Input, plan: &'a Plan, progress: Option<Progress>) -> Dat
     });
     let next = plan.requeue().map(|(at, reason)| Next { at, reason });
     let policy_problems = &input.policy_problems;
-    Data { progress, now: recording.now, policy_problems, rollout, next }
+    Data { progress, now: recording.now, policy_problems, rollout, details, next }
 }

@@ -7,6 +7,7 @@ mod pods;
 mod rollout;
 mod rule;
 mod subject;
+mod turn;
 
 use crate::cluster::{MIDROLLOUT, Models, Needs, TargetArgs};
 use crate::plan::{Planned, planned};
@@ -14,7 +15,8 @@ use crate::shell::console::{Format, Stop, print, print_json};
 use crate::why::node::Case;
 use crate::why::subject::Subject;
 use anstyle::Style;
-use daemonset::report::{NodeVerdict, PodVerdict};
+use daemonset::model::DaemonSet;
+use daemonset::report::{NodeDetail, NodeVerdict, PodVerdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -44,7 +46,7 @@ struct Answer<'a> {
     kind: &'static str,
     name: &'a str,
     now: Timestamp,
-    /// For a pod of no DaemonSet.
+    /// For a pod of no DaemonSet, and for a node with a turn of none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sentences: Vec<String>,
     daemon_sets: Vec<AboutDaemonSet<'a>>,
@@ -57,6 +59,9 @@ struct AboutDaemonSet<'a> {
     verdict: Option<&'a NodeVerdict>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pod: Option<&'a PodVerdict>,
+    /// Of its turn, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a NodeDetail>,
     sentences: Vec<String>,
 }
 
@@ -70,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     }
     let now = source.instant(args.now, objects.now())?;
     let mut models = objects.models().map_err(|message| source.stop(message))?;
+    let all = models.daemon_sets.clone();
     if let Some(wanted) = &target.wanted {
         models.daemon_sets.retain(|ds| wanted.matches(&ds.metadata.namespace, &ds.metadata.name));
     }
@@ -79,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
         return Err(source.stop(error));
     }
     let answer = match subject {
-        Subject::Node(node) => about_node(node, &planned, &models, now),
+        Subject::Node(node) => about_node(node, &planned, &models, (&all, now)),
         Subject::Pod(pod) => pod::about(pod, &planned, &models, now),
     };
     source.announce(args.output)?;
@@ -94,7 +100,7 @@ fn about_node<'a>(
     node: &'a daemonset::model::Node,
     planned: &'a [Planned],
     models: &'a Models,
-    now: Timestamp,
+    (all, now): (&[DaemonSet], Timestamp),
 ) -> Answer<'a> {
     let name = node.metadata.name.as_str();
     let about = planned.iter().map(|planned| match &planned.plan {
@@ -102,6 +108,7 @@ fn about_node<'a>(
             name: &planned.name,
             verdict: None,
             pod: None,
+            detail: None,
             sentences: vec![format!("There is no plan: {error}")],
         },
         Ok(plan) => {
@@ -111,12 +118,15 @@ fn about_node<'a>(
                 Some(verdict) => case.sentences(verdict),
                 None => vec![case.situation()],
             };
-            AboutDaemonSet { name: &planned.name, verdict, pod: None, sentences }
+            let detail = planned.details.get(name);
+            AboutDaemonSet { name: &planned.name, verdict, pod: None, detail, sentences }
         }
     });
     let daemon_sets: Vec<AboutDaemonSet<'a>> = about.collect();
-    let sentences =
-        if daemon_sets.is_empty() { vec!["There is no DaemonSet here.".to_owned()] } else { Vec::new() };
+    let mut sentences = turn::of_nobody(node, all, now);
+    if daemon_sets.is_empty() {
+        sentences.push("There is no DaemonSet here.".to_owned());
+    }
     Answer { kind: "Node", name, now, sentences, daemon_sets }
 }
 

@@ -22,6 +22,7 @@ impl Case<'_> {
         let mut sentences = vec![self.placement(node)];
         sentences.extend(self.pods(node));
         sentences.push(self.rule(node));
+        sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
         sentences.extend(self.budget(node));
@@ -38,6 +39,7 @@ impl Case<'_> {
         let others = node.pods.iter().filter(|other| other.pod.uid != pod.pod.uid);
         sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(other))));
         sentences.push(self.rule(node));
+        sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
         sentences.extend(self.budget(node));
@@ -108,10 +110,14 @@ impl Case<'_> {
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
             Warning::NoBase { .. } | Warning::NothingToRollBackTo => is_held,
             Warning::LostUnderDrive { nodes, .. } => nodes.contains(&node.node),
+            Warning::InPlaceStuck { nodes, .. } => nodes.contains_key(&node.node),
             Warning::NoTargetNodes | Warning::PodsMissing { .. } => true,
             Warning::RevisionsMissing { .. } => node.pods.iter().any(|pod| !pod.updated),
-            // Pods without a node of theirs; and the settings, which are no single node's.
-            Warning::GenerationHashConflict { .. }
+            // The rule tells of closed gates and taken names already. Pods without a node of theirs; and the settings, which are no
+            // single node's.
+            Warning::TurnOverdue { .. }
+            | Warning::NameTaken { .. }
+            | Warning::GenerationHashConflict { .. }
             | Warning::PodsWithoutTarget { .. }
             | Warning::PodsOnUnknownNodes { .. }
             | Warning::PercentRoundsToAll { .. }

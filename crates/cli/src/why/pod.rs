@@ -4,6 +4,7 @@ use crate::cluster::Models;
 use crate::plan::Planned;
 use crate::why::node::Case;
 use crate::why::{AboutDaemonSet, Answer};
+use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::Pod;
 use daemonset::report::Warning;
 use daemonset::{Action, Plan};
@@ -30,11 +31,18 @@ pub(crate) fn about<'a>(
                 name: &planned.name,
                 verdict: Some(node),
                 pod: Some(verdict),
+                detail: planned.details.get(node.node.as_str()),
                 sentences,
             });
         } else if let Some(sentence) = outside(plan, pod, planned) {
             let sentences = vec![sentence];
-            daemon_sets.push(AboutDaemonSet { name: &planned.name, verdict: None, pod: None, sentences });
+            daemon_sets.push(AboutDaemonSet {
+                name: &planned.name,
+                verdict: None,
+                pod: None,
+                detail: None,
+                sentences,
+            });
         }
     }
     let sentences = if daemon_sets.is_empty() { vec![foreign(pod)] } else { Vec::new() };
@@ -66,7 +74,24 @@ fn outside(plan: &Plan, pod: &Pod, planned: &Planned) -> Option<String> {
         }
         _ => None,
     });
-    done.or(warned)
+    done.or(warned).or_else(|| pulls(pod, planned))
+}
+
+/// It pulls images for the DaemonSet, and is none of its pods.
+fn pulls(pod: &Pod, planned: &Planned) -> Option<String> {
+    let (meta, ds) = (&pod.metadata, &planned.daemon_set.metadata);
+    let is_its = meta.labels.get(PULL_OWNER_LABEL) == Some(ds.uid.as_str()) && meta.namespace == ds.namespace;
+    let node = planned
+        .details
+        .iter()
+        .find(|(_, detail)| detail.pull.as_ref().is_some_and(|pull| pull.pod.as_ref() == Some(&meta.name)));
+    let waits = match node {
+        Some((node, _)) => {
+            format!(" Node {node} waits for it: kubectl daemonset why node/{node} tells for which images.")
+        }
+        None => " No node waits for it now.".to_owned(),
+    };
+    is_its.then(|| format!("It pulls images for an update of the DaemonSet, and runs nothing: it is no daemon, and counts nowhere.{waits}"))
 }
 
 /// Its controller is something else, or nothing.

@@ -22,6 +22,9 @@ impl Case<'_> {
             NodeOutcome::Delete { reason, rejected, .. } => {
                 self.after_delete(*reason) + &rejected_before(*rejected)
             }
+            NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
+                self.changes_in_place(*reason) + &rejected_before(*rejected)
+            }
             NodeOutcome::WaitsForNextPlan
             | NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
@@ -44,12 +47,16 @@ impl Case<'_> {
                  {leaving}; target nodes without an available pod: {unavailable}. Under surge as many of the leaving nodes as \
                  that keep their pods, the last ones by name, until the target nodes are served."
             ),
-            NodeOutcome::WaitsForNextPlan => format!(
-                "Something is due here, but this plan is full: it creates and deletes at most {} each.",
-                count(self.planned.policy.burst as usize, "pod")
-            ),
+            NodeOutcome::WaitsForNextPlan => self.name_taken(node).unwrap_or_else(|| self.next_plan()),
             other => format!("It {other}."),
         }
+    }
+
+    fn next_plan(&self) -> String {
+        format!(
+            "Something is due here, but this plan is full: it creates and deletes at most {} each.",
+            count(self.planned.policy.burst as usize, "pod")
+        )
     }
 
     fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
@@ -97,7 +104,7 @@ impl Case<'_> {
                  is over.",
                 lifecycle
             ),
-            other => format!("It {other}."),
+            _ => self.waits_in_turn(node),
         }
     }
 

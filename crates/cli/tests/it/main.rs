@@ -12,4 +12,5 @@ mod plan;
 mod program;
 mod rollout;
 mod simulate;
+mod turns;
 mod why;

@@ -1,6 +1,8 @@
 //! What a person who asks about a node learns beside its verdict.
 
-use crate::support::{Given, PodStory, at, given, new, node, old, on_delete, pod, request, rolling};
+use crate::support::{
+    Given, NodeStory, PodStory, TURN_KEY, at, given, new, node, old, on_delete, pod, request, rolling,
+};
 use daemonset::turns::details;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ fn told(given: &Given) -> Value {
     json!(details(&recording.snapshot().unwrap()))
 }
 
-fn turning(turn: Value, node: crate::support::NodeStory) -> Given {
+fn turning(turn: Value, node: NodeStory) -> Given {
     given(rolling(1)).node(node).policy(json!({"turn": turn}))
 }
 
@@ -27,7 +29,7 @@ fn a_turn_is_told_with_its_gates_and_the_time_at_which_they_are_overdue() {
     let rules = json!({"gates": ["drained", "backup"], "timeoutSeconds": 900});
     let story = node("a").in_turn(60).open("backup", 60).has(old());
     let turn = json!({
-        "since": at(-60).to_string(), "request": request(60), "cordoned": false,
+        "since": at(-60).to_string(), "key": TURN_KEY, "request": request(60), "cordoned": false,
         "open": ["backup"], "closed": ["drained"], "overdueAt": at(840).to_string(),
     });
     assert_eq!(told(&turning(rules, story)), json!({"a": {"turn": turn}}));

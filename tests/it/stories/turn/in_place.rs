@@ -260,3 +260,13 @@ fn a_pod_is_changed_in_its_turn_alone() {
     assert_eq!(story(node("a")).steps(), ["patch a: TurnBegins"]);
     assert_eq!(story(node("a").in_turn(10)).steps(), ["change a-1 in place: OutdatedAvailable"]);
 }
+
+/// Its condition Ready may have been True for long.
+#[test]
+fn a_pod_that_settles_has_not_been_ready_since_its_change() {
+    let verdict = |pod| on_a(pod).plan().report.node("a").unwrap().pods[0].state;
+    let settling = verdict(changed(30).runs("new", "runtime://1", 3600));
+    assert_eq!(json!(settling), json!({"type": "NotReady", "since": at(-30).to_string()}));
+    let settled = verdict(changed(30).runs("new", "runtime://2", 20));
+    assert_eq!(json!(settled), json!({"type": "Available", "readySince": at(-20).to_string()}));
+}
