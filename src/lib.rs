@@ -227,3 +227,8 @@ pub mod internal {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// As are those of the page about turns.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/turns.md")]
+struct Turns;

@@ -115,7 +115,7 @@ pub struct InPlaceDetail {
 /// recording.policy = Policy::default().pull(PullPolicy::default());
 /// let details = details(&recording.snapshot()?);
 /// let pull = details["c"].pull.as_ref().unwrap();
-/// assert_eq!((pull.images.as_slice(), &pull.pod), (&["agent:2".to_owned()][..], &None));
+/// assert_eq!((pull.images.as_slice(), &pull.pod), (&["agent:v2".to_owned()][..], &None));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]

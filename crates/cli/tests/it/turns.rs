@@ -163,6 +163,9 @@ fn a_node_waits_for_gates() {
     Nodes      3: 2 held by maxUnavailable, 1 in turn, waiting for gates
     Now        write the status; 3 nodes must wait
     ");
+    let page = include_str!("../../../../docs/turns.md");
+    let told: Vec<String> = waits.why("node/a").lines().map(str::to_owned).collect();
+    assert!(page.contains(&told[..told.len() - 1].join("\n")), "the page about turns tells something else");
     let turn = json!({
         "since": ago(1200), "key": KEY, "request": format!("2 {}", ago(1200)), "cordoned": true, "open": ["approved"],
         "closed": ["drained", "backup"], "overdueAt": ago(300),
@@ -191,7 +194,7 @@ fn a_node_in_turn_waits_for_its_new_pod() {
     It has no pod of the DaemonSet.
     This plan creates its pod at once, because it has none.
     A person has uncordoned the node: this plan notes it, and the end of the turn takes no later cordon back.
-    It has been in turn since 2026-01-01T00:50:00Z (for 10m): the turn ends when the node has an available pod of the version that it should run. Its turn has cordoned the node, and uncordons it at its end.
+    It has been in turn since 2026-01-01T00:50:00Z (for 10m): the turn ends when the node has an available pod of the version that it should run.
     The next plan follows when an object changes; time alone changes nothing.
     ");
 }
@@ -256,8 +259,8 @@ fn a_pod_that_does_not_fit_stays() {
         Fleet::under(json!({"fit": "Hold"})).set("/free", json!({"a": {"memory": "1Gi"}, "b": {}, "c": {}}));
     assert_snapshot!(full.why("node/a"), @"
     a should run a pod.
-    Pod old-a is outdated, of revision #1 (the current one is #2); it is Ready and available since 2026-01-01T00:30:00Z (for 30m). This plan deletes it: outdated, within the budget.
-    An updated pod follows when it is gone.
+    Pod old-a is outdated, of revision #1 (the current one is #2); it is Ready and available since 2026-01-01T00:30:00Z (for 30m).
+    The new pod does not fit here: it requests 2Gi of memory, and the node would have 1Gi without its own pods. The old one stays until there is room.
     The next plan follows when an object changes; time alone changes nothing.
     ");
     assert_snapshot!(full.lines(&["plan"], &HEAD), @"
@@ -286,7 +289,7 @@ fn a_pod_is_changed_in_its_place_and_settles() {
     };
     assert_snapshot!(changed(30).why("node/a"), @"
     a should run a pod.
-    Pod new-a is updated, of revision #2; it runs, but has not been Ready since 2026-01-01T00:30:00Z (for 30m).
+    Pod new-a is updated, of revision #2; it runs, but has not been Ready since 2026-01-01T00:59:30Z (for 30s).
     It waits until new-a is Ready; kubectl describe pod -n logging new-a shows what keeps it.
     Pod new-a was changed in its place at 2026-01-01T00:59:30Z (for 30s): its new containers do not all run yet, so that it counts as not Ready.
     The next plan follows when an object changes; time alone changes nothing.
@@ -320,8 +323,7 @@ fn a_name_that_another_pod_has_is_told() {
     assert_snapshot!(taken.why("node/a"), @"
     a should run a pod.
     It has no pod of the DaemonSet.
-    Something is due here, but this plan is full: it creates and deletes at most 250 pods each.
-    Warning: no pod is created, since a pod of another owner has its name: a (agent-9gp6bjwps7).
+    Its pod can't be created: each pod of this node has one name, and agent-9gp6bjwps7 of another owner has it. Delete that pod if nobody needs it (kubectl delete pod -n logging agent-9gp6bjwps7), or rename the DaemonSet.
     The next plan follows when an object changes; time alone changes nothing.
     ");
 }
@@ -373,7 +375,7 @@ fn the_plan_of_a_rollout_tells_what_happens_on_each_node() {
         run("rollout", &["plan", "--from", &path], b"").out.replace(&path, "turns.json")
     };
     assert_snapshot!(of(&policy), @"
-    DaemonSet  logging/agent, /tmp/w/h-docs/target/tmp/turns-plan.json
+    DaemonSet  logging/agent, turns.json
     Revision   new #2, current as before; base old
     Policy     in force
     Rollout    progressing: 0 of 3 nodes updated, base old
@@ -392,7 +394,7 @@ fn the_plan_of_a_rollout_tells_what_happens_on_each_node() {
     ");
     let others = json!({"rollout": {}, "turn": {"gates": ["backup"], "timeoutSeconds": 60, "onTimeout": "Proceed"}, "pull": {"parallel": 1}});
     assert_snapshot!(of(&others), @"
-    DaemonSet  logging/agent, /tmp/w/h-docs/target/tmp/turns-plan.json
+    DaemonSet  logging/agent, turns.json
     Revision   new #2, current as before; base old
     Policy     in force
     Rollout    progressing: 0 of 3 nodes updated, base old
@@ -419,5 +421,5 @@ fn lint_tells_nodes_that_are_too_small() {
     let items = [kinded(&fleet["daemonSet"], "DaemonSet")].into_iter().chain(nodes).collect();
     let ran = run("lint", &["--from", &file("turns-lint.json", list(items))], b"");
     let line = ran.out.lines().find(|line| line.contains("NodeTooSmall")).unwrap();
-    assert_snapshot!(line, @"");
+    assert_snapshot!(line, @"Error spec.template.spec.containers[0].resources.requests[memory]: 3 of 3 target nodes are too small for the pod, even without any other: it requests memory 2Gi, and none of them has more than 1Gi: a, b, c. Request less, or keep the pod off these nodes with a node selector or affinity. (NodeTooSmall)");
 }
