@@ -2,6 +2,7 @@
 
 pub(crate) mod builder;
 pub(crate) mod check;
+pub(crate) mod drain;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod index;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
@@ -11,12 +12,15 @@ pub(crate) mod memory;
 pub(crate) mod partial;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod placement;
+pub(crate) mod pod_selector;
 pub mod policy;
+pub(crate) mod powers;
 pub(crate) mod snapshot;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod spec;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod strategy;
+pub(crate) mod strict_selector;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod template;
 pub(crate) mod turn;

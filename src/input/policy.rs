@@ -1,7 +1,10 @@
 //! The caller's choices where Kubernetes, its proposals and its users differ.
 
+pub use crate::input::drain::{DrainPolicy, InvalidDrainPolicy, PolicyProblem};
+pub use crate::input::pod_selector::PodSelector;
+pub use crate::input::powers::{Power, Powers};
 pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, TurnMode, TurnPolicy};
-pub use crate::rollout::annotations::InvalidRolloutPolicy;
+pub use crate::rollout::annotations::{InvalidPolicyReason, InvalidRolloutPolicy};
 pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
 use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default};
@@ -77,6 +80,10 @@ pub struct Policy {
     /// that nodes have end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnMode>,
+    /// How a node in turn is drained, so that its gate `drained` opens. The planner does not read it: the caller drains, with the crate
+    /// daemonset-drain. Default `None`: this caller drains no node, and somebody else opens the gate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drain: Option<DrainPolicy>,
     /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
     /// [`drive`](field@Self::drive).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,8 +99,8 @@ pub struct Policy {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_class_name: Option<String>,
     /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`
-    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset` (`rollout.`, and `turn.` and
-    /// `pull.`, which are kept for later) are names of this protocol: they are no one's domain, and stay as they are.
+    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset` (`rollout.`, `turn.`, `gate.`,
+    /// `pull.` and `in-place.`) are names of this protocol: they are no one's domain, and stay as they are.
     #[serde(skip_serializing_if = "is_default_prefix")]
     pub mark_prefix: String,
 }
@@ -123,6 +130,7 @@ impl Default for Policy {
             rollout: None,
             drive: None,
             turn: None,
+            drain: None,
             pull: None,
             in_place: InPlacePolicy::default(),
             fit: FitPolicy::default(),
@@ -149,6 +157,7 @@ crate::setters! {
         rollout: impl Into<Option<RolloutPolicy>>,
         drive: impl Into<Option<UpdateStrategy>>,
         turn: impl Into<Option<TurnMode>>,
+        drain: impl Into<Option<DrainPolicy>>,
         pull: impl Into<Option<PullPolicy>>,
         in_place: InPlacePolicy,
         fit: FitPolicy,

@@ -3,6 +3,7 @@
 use crate::input::placement::CompiledTemplate;
 use crate::input::policy::{OnTimeout, PodNames, Policy, PullPolicy, TurnMode, TurnPolicy};
 use crate::input::strategy::Strategy;
+use crate::input::{check, strategy};
 use daemonset_objects::Problem;
 use daemonset_objects::internal::{Problems, TaintView, tolerated};
 use daemonset_objects::kubernetes::Selector;
@@ -35,6 +36,20 @@ pub(crate) fn check(
     if let Some(pull) = &policy.pull {
         check_pull(ds, pull, selector, problems);
     }
+}
+
+/// As [`check`], without the problems of the DaemonSet itself, which are not its policy's.
+pub(crate) fn check_alone(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {
+    // Most policies have none of these choices, and need no compiled template.
+    if policy.turn.is_none() && policy.pull.is_none() && policy.pod_names != PodNames::OnePerNode {
+        return;
+    }
+    let mut of_daemon_set = Problems::default();
+    let selector = check::selector(ds, &mut of_daemon_set);
+    let template = check::template(&ds.spec.template, &selector, &mut of_daemon_set);
+    let template = CompiledTemplate::new(template, &policy.daemon_tolerations, &mut of_daemon_set);
+    let strategy = strategy::in_force(ds, policy, &mut of_daemon_set);
+    check((ds, &template), policy, (&selector, strategy), problems);
 }
 
 fn check_turn(turn: &TurnPolicy, template: &CompiledTemplate, problems: &mut Problems) {

@@ -1,15 +1,17 @@
 //! The policy of a rollout as people write it: in annotations of the DaemonSet.
 
 use crate::action::{Action, EventReason, EventType};
-use crate::input::policy::{MARK_PREFIX, Policy};
-use crate::input::{DownNodesPolicy, LifecyclePolicy, strategy};
+use crate::input::policy::{
+    DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Policy, Power, Powers, PullPolicy, TurnMode,
+};
+use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, strategy, turn_check};
 use crate::rollout::check::check_rollout;
 use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
 use daemonset_objects::Problem;
 use daemonset_objects::internal::Problems;
 use daemonset_objects::model::{DaemonSet, UpdateStrategy};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
@@ -17,16 +19,16 @@ use thiserror::Error;
 /// The bytes of the annotations that a person types, `paused` and `approved`.
 const MAX_SHORT_BYTES: usize = 64;
 
-/// An annotation that steers a rollout and can't be read, or whose policy is invalid.
+/// An annotation that steers a rollout and can't be read, or whose policy is invalid or not permitted.
 ///
 /// A caller counts the rollout as paused until it is repaired: [`policy`](Self::policy), and records the [`event`](Self::event).
 ///
 /// ```
-/// use daemonset::{Policy, model::DaemonSet};
+/// use daemonset::{Policy, model::DaemonSet, policy::Powers};
 /// use serde_json::{from_value, json};
 ///
 /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": r#"{"waves": [{"upto": 1}]}"#}}}))?;
-/// let invalid = Policy::from_annotations(&ds).unwrap_err();
+/// let invalid = Policy::from_annotations(&ds, &Powers::default()).unwrap_err();
 /// assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), ("rollout.daemonset/policy", "waves[0].upto"));
 /// assert!(invalid.policy(Policy::default()).rollout.is_some_and(|rollout| rollout.paused));
 /// # Ok::<(), serde_json::Error>(())
@@ -42,8 +44,25 @@ pub struct InvalidRolloutPolicy {
     pub path: String,
     /// The problem.
     pub message: String,
+    /// Its kind.
+    pub reason: InvalidPolicyReason,
     /// The problems after the first one, which have no further ones.
     pub also: Vec<InvalidRolloutPolicy>,
+}
+
+/// Why an annotation is not followed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InvalidPolicyReason {
+    /// It can't be read, or could not be carried out.
+    #[default]
+    Invalid,
+    /// The field needs a power that the namespace does not have.
+    #[non_exhaustive]
+    NotPermitted {
+        /// The power.
+        power: Power,
+    },
 }
 
 /// All problems, in one line.
@@ -70,7 +89,17 @@ impl fmt::Display for InvalidRolloutPolicy {
 impl InvalidRolloutPolicy {
     fn new(annotation: &str, path: &str, message: impl Into<String>) -> Self {
         let (annotation, path) = (annotation.to_owned(), path.to_owned());
-        InvalidRolloutPolicy { annotation, path, message: message.into(), also: Vec::new() }
+        let reason = InvalidPolicyReason::Invalid;
+        InvalidRolloutPolicy { annotation, path, message: message.into(), reason, also: Vec::new() }
+    }
+
+    fn not_permitted(annotation: &str, field: &str, power: Power) -> Self {
+        let message = format!(
+            "Forbidden: needs the power {power}, which the annotation {} of the Namespace does not give",
+            Powers::ANNOTATION
+        );
+        let reason = InvalidPolicyReason::NotPermitted { power };
+        InvalidRolloutPolicy { reason, ..InvalidRolloutPolicy::new(annotation, field, message) }
     }
 
     /// This problem, and those after it.
@@ -88,16 +117,19 @@ impl InvalidRolloutPolicy {
         }
     }
 
-    /// The policy to go on with: the caller's other choices, and the rollout is paused.
+    /// The policy to go on with: the caller's other choices, the rollout is paused, and turns stay as they are: a typing error must not
+    /// uncordon a node whose daemon is away.
     #[must_use]
     pub fn policy(&self, policy: Policy) -> Policy {
-        policy.rollout(RolloutPolicy::default().paused(true))
+        policy.rollout(RolloutPolicy::default().paused(true)).turn(TurnMode::Keep)
     }
 
     /// The event for the author of the annotation.
     #[must_use]
     pub fn event(&self, ds: &DaemonSet) -> Action {
-        let message = format!("The rollout is paused, since its policy can't be read: {self}");
+        let is_not_permitted = |problem: &Self| problem.reason != InvalidPolicyReason::Invalid;
+        let because = if self.all().all(is_not_permitted) { "is not permitted" } else { "can't be read" };
+        let message = format!("The rollout is paused, since its policy {because}: {self}");
         Action::record_event(ds.into(), EventType::Warning, EventReason::InvalidRolloutPolicy, message)
     }
 }
@@ -115,7 +147,19 @@ struct PolicyAnnotation {
     down_nodes: Option<DownNodesPolicy>,
     lifecycle: Option<LifecyclePolicy>,
     conditions: Option<bool>,
+    pod_names: Option<PodNames>,
+    turn: Option<TurnMode>,
+    /// Read apart, since it has all of its problems.
+    drain: Option<Value>,
+    pull: Option<PullPolicy>,
+    in_place: Option<InPlacePolicy>,
+    fit: Option<FitPolicy>,
+    priority_class_name: Option<String>,
 }
+
+/// The fields that need a power, each with it.
+const POWERFUL: [(&str, Power); 3] =
+    [("turn", Power::Turn), ("drain", Power::Evict), ("priorityClassName", Power::Priority)];
 
 impl Policy {
     /// The most bytes of the annotation `rollout.daemonset/policy`.
@@ -123,30 +167,46 @@ impl Policy {
 
     /// The policy that the annotations of a DaemonSet ask for; the default without any of them.
     ///
-    /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `drive`, `downNodes`, `lifecycle` and
-    /// `conditions`, as JSON; [`with_annotations`](Self::with_annotations) reads YAML, too. `rollout.daemonset/paused: "true"` pauses, and
-    /// `rollout.daemonset/approved: "<number>=<count>"` approves this count of waves of the revision with this number, whatever the policy says.
+    /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `drive`, `downNodes`, `lifecycle`,
+    /// `conditions`, `podNames`, `pull`, `inPlace`, `fit` and, as far as the namespace has the [`Powers`], `turn`, `drain` and
+    /// `priorityClassName`, as JSON; [`with_annotations`](Self::with_annotations) reads YAML, too. `rollout.daemonset/paused: "true"`
+    /// pauses, and `rollout.daemonset/approved: "<number>=<count>"` approves this count of waves of the revision with this number,
+    /// whatever the policy says.
     ///
     /// ```
-    /// use daemonset::{Policy, model::DaemonSet};
+    /// use daemonset::{Policy, model::DaemonSet, policy::Powers};
     /// use serde_json::{from_value, json};
     ///
     /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {
     ///     "rollout.daemonset/policy": r#"{"waves": [{"upTo": 1}, {"needsApproval": true}]}"#,
     ///     "rollout.daemonset/approved": "7=2",
     /// }}}))?;
-    /// let rollout = Policy::from_annotations(&ds).unwrap().rollout.unwrap();
+    /// let rollout = Policy::from_annotations(&ds, &Powers::default()).unwrap().rollout.unwrap();
     /// assert_eq!((rollout.waves.len(), rollout.approved[&7], rollout.paused), (2, 2, false));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// A field that needs a power:
+    ///
+    /// ```
+    /// use daemonset::{Policy, model::DaemonSet, policy::Powers};
+    /// use serde_json::{from_value, json};
+    ///
+    /// let text = r#"{"turn": {"cordon": true, "gates": ["drained"]}, "drain": {}}"#;
+    /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": text}}}))?;
+    /// let invalid = Policy::from_annotations(&ds, &Powers::parse("turn")).unwrap_err();
+    /// assert_eq!(invalid.path, "drain");
+    /// assert!(Policy::from_annotations(&ds, &Powers::parse("turn,evict")).is_ok());
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     ///
     /// # Errors
     /// Anything that is not understood: an unknown annotation with this prefix, an unknown field, a value of another form, and a
-    /// policy that [`check`](crate::SnapshotBuilder::check) would refuse. A policy of more than
-    /// [`MAX_ANNOTATION_BYTES`](Self::MAX_ANNOTATION_BYTES) is not read, and neither are the other annotations beyond 64 bytes.
-    pub fn from_annotations(ds: &DaemonSet) -> Result<Self, InvalidRolloutPolicy> {
+    /// policy that [`check`](crate::SnapshotBuilder::check) would refuse; and a field that the powers do not permit. A policy of more
+    /// than [`MAX_ANNOTATION_BYTES`](Self::MAX_ANNOTATION_BYTES) is not read, and neither are the other annotations beyond 64 bytes.
+    pub fn from_annotations(ds: &DaemonSet, powers: &Powers) -> Result<Self, InvalidRolloutPolicy> {
         let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
-        Policy::default().with_annotations(ds, json)
+        Policy::default().with_annotations(ds, powers, json)
     }
 
     /// These choices with those that the annotations of a DaemonSet ask for, as [`from_annotations`](Self::from_annotations). `read` turns
@@ -157,6 +217,7 @@ impl Policy {
     pub fn with_annotations(
         self,
         ds: &DaemonSet,
+        powers: &Powers,
         read: impl FnOnce(&str) -> Result<Value, String>,
     ) -> Result<Self, InvalidRolloutPolicy> {
         // All problems are collected before the first one ends this, so that a person repairs them in one edit.
@@ -172,8 +233,10 @@ impl Policy {
         let mut merged = self;
         let policy = find("policy");
         if let Some((key, text)) = policy {
-            let annotation = read_policy(key, text, read);
-            problems.extend(annotation.map(|annotation| annotation.merge_into(&mut merged)).err());
+            match read_policy(key, text, powers, read) {
+                Ok((annotation, drain)) => annotation.merge_into(&mut merged, drain),
+                Err(found) => problems.extend(found),
+            }
         }
         // The short annotations come after the policy, whose rollout would replace theirs: a person who pauses prevails.
         if let Some((key, text)) = find("paused") {
@@ -197,7 +260,7 @@ impl Policy {
 }
 
 impl PolicyAnnotation {
-    fn merge_into(self, policy: &mut Policy) {
+    fn merge_into(self, policy: &mut Policy, drain: Option<DrainPolicy>) {
         // The rollout is replaced as a whole: its author must see each wave and each rule that steers it.
         policy.rollout = Some(RolloutPolicy {
             paused: self.paused.unwrap_or_default(),
@@ -210,24 +273,56 @@ impl PolicyAnnotation {
         policy.down_nodes = self.down_nodes.unwrap_or(policy.down_nodes);
         policy.lifecycle = self.lifecycle.unwrap_or(policy.lifecycle);
         policy.conditions = self.conditions.unwrap_or(policy.conditions);
+        policy.pod_names = self.pod_names.unwrap_or(policy.pod_names);
+        policy.turn = self.turn.or(policy.turn.take());
+        policy.drain = drain.or(policy.drain.take());
+        policy.pull = self.pull.or(policy.pull.take());
+        policy.in_place = self.in_place.unwrap_or(policy.in_place);
+        policy.fit = self.fit.unwrap_or(policy.fit);
+        policy.priority_class_name = self.priority_class_name.or(policy.priority_class_name.take());
     }
 }
 
+/// The value of the annotation, and its drain.
 fn read_policy(
     key: &str,
     text: &str,
+    powers: &Powers,
     read: impl FnOnce(&str) -> Result<Value, String>,
-) -> Result<PolicyAnnotation, InvalidRolloutPolicy> {
+) -> Result<(PolicyAnnotation, Option<DrainPolicy>), Vec<InvalidRolloutPolicy>> {
     // Before the reader is asked: it takes memory in proportion to the text.
-    check_length(Policy::MAX_ANNOTATION_BYTES, key, text)?;
-    let value = read(text).map_err(|message| InvalidRolloutPolicy::new(key, "", message))?;
+    check_length(Policy::MAX_ANNOTATION_BYTES, key, text).map_err(|problem| vec![problem])?;
+    let value = read(text).map_err(|message| vec![InvalidRolloutPolicy::new(key, "", message)])?;
     // serde would read a list as the members in their order.
-    if !value.is_object() {
-        return Err(InvalidRolloutPolicy::new(key, "", "must be an object with the fields of a policy"));
+    let Value::Object(members) = value else {
+        let must = "must be an object with the fields of a policy";
+        return Err(vec![InvalidRolloutPolicy::new(key, "", must)]);
+    };
+    let mut problems = not_permitted(key, &members, powers);
+    let annotation: Result<PolicyAnnotation, _> = serde_path_to_error::deserialize(Value::Object(members));
+    let annotation = annotation.map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
+        problems.push(InvalidRolloutPolicy::new(key, &error.path().to_string(), error.inner().to_string()));
+    });
+    let Ok(mut annotation) = annotation else { return Err(problems) };
+    let drain = annotation.drain.take().map(DrainPolicy::try_from).transpose();
+    let drain = drain.map_err(|invalid| {
+        let paths = invalid.problems.into_iter().map(|problem| match problem.path.as_str() {
+            "" => InvalidRolloutPolicy::new(key, "drain", problem.message),
+            path => InvalidRolloutPolicy::new(key, &format!("drain.{path}"), problem.message),
+        });
+        problems.extend(paths);
+    });
+    match drain {
+        Ok(drain) if problems.is_empty() => Ok((annotation, drain)),
+        Ok(_) | Err(()) => Err(problems),
     }
-    serde_path_to_error::deserialize(value).map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
-        InvalidRolloutPolicy::new(key, &error.path().to_string(), error.inner().to_string())
-    })
+}
+
+/// The fields that the powers do not permit, whatever is in them. One that is null is absent.
+fn not_permitted(key: &str, members: &Map<String, Value>, powers: &Powers) -> Vec<InvalidRolloutPolicy> {
+    let is_there = |field: &str| members.get(field).is_some_and(|value| !value.is_null());
+    let beyond = POWERFUL.iter().filter(|(field, power)| is_there(field) && !powers.has(*power));
+    beyond.map(|(field, power)| InvalidRolloutPolicy::not_permitted(key, field, *power)).collect()
 }
 
 fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRolloutPolicy> {
@@ -274,6 +369,7 @@ fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, 
     check_rollout(ds, &policy, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
+    turn_check::check_alone(ds, &policy, &mut problems);
     let Err(invalid) = problems.into_result() else { return Ok(policy) };
     let of_policy = |Problem { path, kind, .. }: Problem| {
         // The author knows no `policy.rollout`: the fields of the rollout are members of the value itself. A count keeps the

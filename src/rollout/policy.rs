@@ -1,7 +1,8 @@
 //! The caller's choices about a rollout: which nodes get the new version, in which order, and when to stop.
 
+use crate::input::strict_selector::StrictSelector;
 use daemonset_objects::internal::{is_default, null_is_default};
-use daemonset_objects::model::{IntOrString, LabelSelector, Labels, Requirement};
+use daemonset_objects::model::{IntOrString, LabelSelector};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -184,32 +185,5 @@ crate::setters! {
 
 /// Refuses members that the model does not have: a misspelt `matchLabels` would be a selector of all nodes.
 fn strict_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LabelSelector>, D::Error> {
-    // Types of their own: the model's selector skips unknown members, which stored objects may have.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase", deny_unknown_fields)]
-    struct StrictSelector {
-        #[serde(default, deserialize_with = "null_is_default")]
-        match_labels: Labels,
-        #[serde(default, deserialize_with = "null_is_default")]
-        match_expressions: Vec<StrictRequirement>,
-    }
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct StrictRequirement {
-        #[serde(default, deserialize_with = "null_is_default")]
-        key: String,
-        #[serde(default, deserialize_with = "null_is_default")]
-        operator: String,
-        #[serde(default, deserialize_with = "null_is_default")]
-        values: Vec<String>,
-    }
-
-    let selector = Option::<StrictSelector>::deserialize(deserializer)?;
-    Ok(selector.map(|StrictSelector { match_labels, match_expressions }| LabelSelector {
-        match_labels,
-        match_expressions: match_expressions
-            .into_iter()
-            .map(|StrictRequirement { key, operator, values }| Requirement { key, operator, values })
-            .collect(),
-    }))
+    Ok(Option::<StrictSelector>::deserialize(deserializer)?.map(LabelSelector::from))
 }

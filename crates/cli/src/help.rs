@@ -19,6 +19,8 @@ Examples:
 
 Without a file and without a cluster flag it reads the current context; where kubectl has none, the built-in example.
 
+The policy of a DaemonSet, in annotation rollout.daemonset/policy, may have turn, drain and priorityClassName as far as annotation rollout.daemonset/powers of its Namespace has turn, evict and priority; the Namespace is read from the cluster, or is an object of the file, and without it there are no powers.
+
 Exit codes: 0 the plan is printed, 1 it can't be written, or one of --time-events differs, 2 bad input";
 
 pub(crate) const WHY: &str = "\
@@ -61,6 +63,8 @@ Without a file, a name and a cluster flag it starts from a cluster that is built
 
 A policy with `drive` is simulated beside Kubernetes' own controller, which creates the pods; --strategy OnDelete makes a DaemonSet one that can be driven.
 
+A policy may have turn, drain and priorityClassName as far as annotation rollout.daemonset/powers of its Namespace has turn, evict and priority; the Namespace is read from the cluster, or is an object of the file, and without it there are no powers.
+
 Exit codes: 0 the rollout completes, or is held as its policy asks, 1 it is stuck, out of time, stopped or rolled back (one of those that are compared, too), or a file can't be written, 2 bad input";
 
 pub(crate) const LINT: &str = "\
@@ -71,6 +75,8 @@ Examples:
   kubectl daemonset lint --example --policy canary.yaml
 
 A policy is also rehearsed: a simulated version that works must meet its deadlines.
+
+A policy may have turn, drain and priorityClassName as far as annotation rollout.daemonset/powers of its Namespace has turn, evict and priority; the Namespace is read from the cluster, or is an object of the file, and without it there are no powers.
 
 Exit codes: 0 fine, 1 errors or warnings are found, 2 bad input";
 
@@ -136,6 +142,8 @@ Examples:
   kubectl daemonset rollout plan -f policy.yaml --from cluster.json
 
 A policy has waves, onFailure, paused and approved; without -f it is that of annotation rollout.daemonset/policy.
+
+A policy may have turn, drain and priorityClassName as far as annotation rollout.daemonset/powers of its Namespace has turn, evict and priority; the Namespace is read from the cluster, or is an object of the file, and without it there are no powers.
 
 Exit codes: 0 the waves are printed, 1 the DaemonSet has no rollout policy, 2 bad input: each problem of the policy, with its field";
 

@@ -152,7 +152,7 @@ drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
 priorityClassName: (none)
   The priority of created pods whose template names none. Want it where daemons must have their place before other pods. No
   revision changes, and no pod is outdated for it.
-turn: (none); pull: (none); inPlace: Never; fit: Ignore
+turn: (none); drain: (none); pull: (none); inPlace: Never; fit: Ignore
   The nodes around an update: drained first, images pulled first, changed in place, room for the new pod. The library decides
   them; this controller does not carry them out, and refuses the file.
 markPrefix: rollout.daemonset
@@ -223,9 +223,10 @@ impl Args {
 }
 
 /// The choices about the nodes around an update that only the library knows: a rollout that waits for them here would never end.
-fn not_carried_out(policy: &Policy) -> impl Iterator<Item = String> {
+pub(crate) fn not_carried_out(policy: &Policy) -> impl Iterator<Item = String> {
     let asked_for = [
         ("turn", policy.turn.is_some()),
+        ("drain", policy.drain.is_some()),
         ("pull", policy.pull.is_some()),
         ("inPlace", policy.in_place != InPlacePolicy::default()),
         ("fit", policy.fit != FitPolicy::default()),
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_policy_that_is_not_carried_out_is_refused() {
-        let text = "turn: {cordon: true}\npull: {}\ninPlace: IfPossible\nfit: Hold\npodNames: OnePerNode\n";
+        let text = "turn: {cordon: true}\ndrain: {}\npull: {}\ninPlace: IfPossible\nfit: Hold\npodNames: OnePerNode\n";
         let file = std::env::temp_dir().join(format!("daemonset-policy-{}.yaml", std::process::id()));
         std::fs::write(&file, text).unwrap();
         let problems = args(&["--policy", file.to_str().unwrap()]).check().unwrap_err();
@@ -249,7 +250,7 @@ mod tests {
         let fields: Vec<_> = problems.iter().map(|problem| problem.split(':').next().unwrap()).collect();
         assert_eq!(
             fields,
-            ["turn", "pull", "inPlace", "fit", "podNames"].map(|field| format!("policy.{field}"))
+            ["turn", "drain", "pull", "inPlace", "fit", "podNames"].map(|field| format!("policy.{field}"))
         );
     }
 

@@ -3,9 +3,9 @@
 use crate::daemon::DaemonOwner;
 use crate::eviction::EvictPod;
 use crate::pod::Pod;
-use crate::policy::DrainPolicy;
 use crate::verdict::{BlockReason, PodVerdict, verdicts};
 use daemonset::model::{Node, ObjectRef};
+use daemonset::policy::DrainPolicy;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::fmt;

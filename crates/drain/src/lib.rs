@@ -46,17 +46,16 @@ mod daemon;
 mod drain;
 mod eviction;
 mod pod;
-mod policy;
-mod selector;
 mod verdict;
+
+#[doc(inline)]
+pub use daemonset::policy::{DrainPolicy, InvalidDrainPolicy, PodSelector, PolicyProblem};
 
 pub use answer::{EvictionOutcome, Status, StatusCause, StatusDetails};
 pub use daemon::DaemonOwner;
 pub use drain::{BlockedPod, Drain, DrainState, RETRY_AFTER, drain};
 pub use eviction::{EvictPod, EvictReason};
 pub use pod::{EmptyDir, Pod, PodSpec, PodStatus, Volume};
-pub use policy::{DrainPolicy, InvalidDrainPolicy, PolicyProblem};
-pub use selector::PodSelector;
 pub use verdict::{BlockReason, LeftAlone, PodVerdict, verdicts};
 
 /// The README's examples are tested as documentation is.

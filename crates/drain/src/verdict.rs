@@ -2,10 +2,10 @@
 
 use crate::daemon::{DaemonOwner, is_daemon_set};
 use crate::pod::Pod;
-use crate::policy::DrainPolicy;
 use daemonset::kubernetes::Selector;
 use daemonset::kubernetes::well_known::MIRROR_ANNOTATION;
 use daemonset::model::{Node, OwnerReference};
+use daemonset::policy::DrainPolicy;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

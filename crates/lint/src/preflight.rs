@@ -4,7 +4,7 @@ use daemonset::internal::template_generation;
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use daemonset::model::{DaemonSet, ResourceList};
-use daemonset::policy::InvalidRolloutPolicy;
+use daemonset::policy::{InvalidRolloutPolicy, Powers};
 use daemonset::{InvalidSnapshot, NodeView, Observed, PodView, Policy, RevisionView, Snapshot};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -128,10 +128,15 @@ impl<'a> Preflight<'a> {
     }
 
     /// Completes the policy by the annotations of the DaemonSet ([`Policy::with_annotations`]); `read` turns the text of a policy
-    /// into a value. An annotation that can't be read is a finding, and the rollout counts as paused.
+    /// into a value, and `powers` are those of the namespace. An annotation that can't be read, or is not permitted, is a finding, and the
+    /// rollout counts as paused.
     #[must_use]
-    pub fn read_annotations(mut self, read: impl FnOnce(&str) -> Result<Value, String>) -> Self {
-        match self.policy.clone().with_annotations(self.daemon_set, read) {
+    pub fn read_annotations(
+        mut self,
+        powers: &Powers,
+        read: impl FnOnce(&str) -> Result<Value, String>,
+    ) -> Self {
+        match self.policy.clone().with_annotations(self.daemon_set, powers, read) {
             Ok(policy) => self.policy = policy,
             Err(invalid) => {
                 self.policy = invalid.policy(self.policy);

@@ -105,7 +105,8 @@ impl<'a> Rehearsal<'a> {
         // Nobody is there to resume or to approve.
         let waves = rollout.waves.iter().map(|wave| wave.clone().needs_approval(false)).collect();
         let rollout = RolloutPolicy::default().waves(waves).on_failure(on_failure);
-        let policy = self.policy.clone().rollout(rollout);
+        // Neither to open the gates of turns.
+        let policy = self.policy.clone().rollout(rollout).turn(None);
         cluster.configure_controller(|settings| settings.policy = policy);
         // The policy is added to a settled fleet.
         cluster.run_for(SignedDuration::from_mins(1));

@@ -3,6 +3,7 @@
 use super::probability::{Distribution, Probability};
 use daemonset::Policy;
 use daemonset::model::Taint;
+use daemonset::policy::Powers;
 use jiff::SignedDuration;
 
 /// The settings of a cluster.
@@ -159,6 +160,8 @@ pub struct ControllerSettings {
     /// Whether the annotations of the DaemonSet complete the policy, as JSON ([`Policy::with_annotations`]). While they can't be
     /// read, the rollout is paused.
     pub reads_annotations: bool,
+    /// The powers of these annotations.
+    pub powers: Powers,
 }
 
 impl Default for ControllerSettings {
@@ -176,6 +179,7 @@ impl Default for ControllerSettings {
             answer_lost: Probability::NEVER,
             policy: Policy::default(),
             reads_annotations: false,
+            powers: Powers::default(),
         }
     }
 }
@@ -227,6 +231,7 @@ daemonset::internal::setters! {
         answer_lost: Probability,
         policy: Policy,
         reads_annotations: bool,
+        powers: Powers,
     }
     Churn {
         every: Option<Distribution>,

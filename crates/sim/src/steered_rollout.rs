@@ -118,7 +118,7 @@ impl ControllerSettings {
             return policy;
         }
         let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
-        let annotated = policy.clone().with_annotations(daemon_set, json);
+        let annotated = policy.clone().with_annotations(daemon_set, &self.powers, json);
         annotated.unwrap_or_else(|invalid| invalid.policy(policy))
     }
 }

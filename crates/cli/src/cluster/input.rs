@@ -6,6 +6,7 @@ use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Objects, Wanted, documents};
 use crate::shell::console::system_clock;
 use crate::shell::hostile;
+use daemonset::policy::Powers;
 use daemonset::{Policy, Recording, Snapshot};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
@@ -85,6 +86,8 @@ pub(crate) struct Input {
     pub(crate) clock: Clock,
     /// Why the rollout counts as paused, where its policy can't be read.
     pub(crate) policy_problems: Vec<PolicyProblem>,
+    /// The powers of its annotations.
+    pub(crate) powers: Powers,
     /// Where in a List its objects were.
     places: Option<Places>,
 }
@@ -127,7 +130,7 @@ impl Input {
             recording.policy = policy.clone();
         }
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::Recording };
-        Ok(Input { recording, clock, policy_problems: Vec::new(), places: None })
+        Ok(Input { recording, clock, policy_problems: Vec::new(), powers: Powers::default(), places: None })
     }
 
     pub(crate) fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
@@ -136,8 +139,8 @@ impl Input {
             (None, true) => Clock::Recording,
             (None, false) => Clock::NewestInList,
         };
-        let Decision { recording, places, policy_problems } = objects.recording(choice)?;
-        Ok(Input { recording, clock, policy_problems, places: Some(places) })
+        let Decision { recording, places, policy_problems, powers } = objects.recording(choice)?;
+        Ok(Input { recording, clock, policy_problems, powers, places: Some(places) })
     }
 
     /// A cluster that is there now.
@@ -145,8 +148,8 @@ impl Input {
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
         let now = Some(choice.now.unwrap_or_else(system_clock));
         let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
-        let Decision { recording, places, policy_problems } = objects.recording(&choice)?;
-        Ok(Input { recording, clock, policy_problems, places: Some(places) })
+        let Decision { recording, places, policy_problems, powers } = objects.recording(&choice)?;
+        Ok(Input { recording, clock, policy_problems, powers, places: Some(places) })
     }
 
     /// Builds and checks the snapshot.

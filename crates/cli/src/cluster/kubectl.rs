@@ -2,6 +2,7 @@
 
 use crate::cluster::Objects;
 use crate::shell::progress::Waiting;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read};
@@ -168,6 +169,16 @@ impl Kubectl {
     /// The priority classes; `None` where one may not read them.
     pub(crate) fn priority_classes(&self) -> Option<Objects> {
         Objects::read(&self.list("priorityclasses", None).ok()?).ok()
+    }
+
+    /// These namespaces; `None` where one may not read them.
+    pub(crate) fn namespaces(&self, names: &BTreeSet<String>) -> Option<Objects> {
+        let one = match (&self.scope, names.first()) {
+            // kubectl takes no name beside --all-namespaces.
+            (Scope::All, _) | (_, None) => "namespaces".to_owned(),
+            (Scope::Current | Scope::Namespace(_), Some(name)) => format!("namespace/{name}"),
+        };
+        Objects::read(&self.list(&one, None).ok()?).ok()
     }
 
     /// Names of all objects of these kinds; none where kubectl fails.

@@ -13,6 +13,7 @@ pub(super) enum Kind {
     Pod,
     ControllerRevision,
     PriorityClass,
+    Namespace,
     Other,
 }
 
@@ -30,6 +31,7 @@ impl Kind {
             }
             ("Node", "v1" | "") => Kind::Node,
             ("Pod", "v1" | "") => Kind::Pod,
+            ("Namespace", "v1" | "") => Kind::Namespace,
             ("PriorityClass", _) => Kind::PriorityClass,
             _ => Kind::Other,
         })

@@ -7,12 +7,18 @@ use crate::cluster::object::{
     namespace, object, prefix, times, trouble,
 };
 use crate::cluster::places::Places;
-use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
+use crate::cluster::policy::{
+    POLICY, PolicyProblem, is_annotated, may_need_powers, set_annotation, with_annotations,
+};
 use crate::cluster::{Choice, Wanted};
 use crate::shell::hostile;
-use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, PodMeta, ResourceList, Uid};
+use daemonset::model::{
+    ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, PodMeta, ResourceList, Uid,
+};
+use daemonset::policy::Powers;
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +42,17 @@ impl<T> RawItem<T> {
     }
 }
 
+/// The powers of the annotations of DaemonSets, by their namespace.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NamespacePowers(BTreeMap<String, Powers>);
+
+impl NamespacePowers {
+    /// None for a namespace that is not among the objects.
+    pub(crate) fn of(&self, namespace: &str) -> Powers {
+        self.0.get(namespace).copied().unwrap_or_default()
+    }
+}
+
 /// The objects of a cluster.
 pub(crate) struct Objects {
     daemon_sets: Vec<RawItem<DaemonSet>>,
@@ -49,6 +66,7 @@ pub(crate) struct Objects {
     priority_classes: Vec<String>,
     /// Of nodes, by name: only the linter reads it.
     allocatable: BTreeMap<String, ResourceList>,
+    powers: NamespacePowers,
     /// The first object, or time in it, that can't be read: some questions do not need it.
     pub(super) unreadable: Option<String>,
     /// The newest creation or condition change of any object.
@@ -78,6 +96,7 @@ impl Default for Objects {
             local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
             allocatable: BTreeMap::new(),
+            powers: NamespacePowers::default(),
             unreadable: None,
             newest: None,
             now: None,
@@ -110,6 +129,7 @@ pub(crate) struct Models {
     pub(crate) revisions: Vec<ControllerRevision>,
     /// Of a Recording or the command line; without one the annotations of each DaemonSet decide.
     pub(crate) policy: Option<Policy>,
+    pub(crate) powers: NamespacePowers,
     pub(crate) memory: Option<Memory>,
     /// The free resources of nodes, where they are known.
     pub(crate) free: BTreeMap<NodeName, ResourceList>,
@@ -120,6 +140,7 @@ pub(super) struct Decision {
     pub(super) recording: Recording,
     pub(super) places: Places,
     pub(super) policy_problems: Vec<PolicyProblem>,
+    pub(super) powers: Powers,
 }
 
 impl Objects {
@@ -220,6 +241,12 @@ impl Objects {
                     self.pods.push(Item { path, model });
                 }
             }
+            Kind::Namespace => {
+                let annotations = raw.pointer("/metadata/annotations");
+                let annotations = annotations.and_then(|value| Labels::deserialize(value).ok());
+                let powers = annotations.as_ref().map(Powers::of_namespace).unwrap_or_default();
+                self.powers.0.insert(name(&raw).to_owned(), powers);
+            }
             Kind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
             Kind::Other => {}
         }
@@ -256,6 +283,7 @@ impl Objects {
         self.local_storage.append(&mut other.local_storage);
         self.priority_classes.append(&mut other.priority_classes);
         self.allocatable.append(&mut other.allocatable);
+        self.powers.0.append(&mut other.powers.0);
         self.unreadable = self.unreadable.take().or(other.unreadable);
         self.newest = self.newest.max(other.newest);
         self.now = self.now.or(other.now);
@@ -264,6 +292,35 @@ impl Objects {
     /// Takes the priority classes of another List, and nothing else.
     pub(crate) fn learn_priority_classes(&mut self, other: Option<Objects>) {
         self.priority_classes.extend(other.into_iter().flat_map(|other| other.priority_classes));
+    }
+
+    /// Takes the powers of the namespaces of another List, and nothing else.
+    pub(super) fn learn_powers(&mut self, mut other: Objects) {
+        self.powers.0.append(&mut other.powers.0);
+    }
+
+    /// The powers of a namespace; none where there is no such object.
+    pub(crate) fn powers_of(&self, namespace: &str) -> Powers {
+        self.powers.of(namespace)
+    }
+
+    /// Whether this namespace is among the objects.
+    pub(super) fn knows_powers_of(&self, namespace: &str) -> bool {
+        self.powers.0.contains_key(namespace)
+    }
+
+    /// The namespaces whose powers the policy of a DaemonSet may need.
+    pub(super) fn namespaces_that_need_powers(&self) -> BTreeSet<String> {
+        let needs_some = |item: &&RawItem<DaemonSet>| {
+            let annotations = item.model.as_ref().map(|model| &model.metadata.annotations);
+            annotations.and_then(|annotations| annotations.get(POLICY)).is_some_and(may_need_powers)
+        };
+        self.daemon_sets.iter().filter(needs_some).map(|item| namespace(&item.raw).to_owned()).collect()
+    }
+
+    /// The namespaces with a DaemonSet.
+    pub(crate) fn namespaces(&self) -> BTreeSet<String> {
+        self.daemon_sets.iter().map(|item| namespace(&item.raw).to_owned()).collect()
     }
 
     /// How messages call where the objects were found.
@@ -346,6 +403,7 @@ impl Objects {
             local_storage: self.local_storage,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,
+            powers: self.powers,
             memory: self.memory,
             free: self.free,
         })
@@ -374,9 +432,10 @@ impl Objects {
         let places =
             Places { daemon_set: path, nodes: node_places, pods: pod_places, revisions: revision_places };
         let name = format!("{namespace}/{}", daemon_set.metadata.name);
+        let powers = self.powers.of(namespace);
         let (policy, policy_problems) = match choice.policy.clone().or(self.policy) {
             Some(policy) => (policy, Vec::new()),
-            None => with_annotations(&self.base_policy, &daemon_set),
+            None => with_annotations(&self.base_policy, &daemon_set, &powers),
         };
         let mut recording = Recording::new(daemon_set, now);
         recording.name = name;
@@ -386,14 +445,18 @@ impl Objects {
         recording.policy = policy;
         recording.memory = self.memory;
         recording.free = self.free;
-        Ok(Decision { recording, places, policy_problems })
+        Ok(Decision { recording, places, policy_problems, powers })
     }
 
     /// The policy of one DaemonSet, and its problems.
     pub(crate) fn policy_of(&self, wanted: Option<&Wanted>) -> Result<(Policy, Vec<PolicyProblem>), String> {
         match &self.policy {
             Some(policy) => Ok((policy.clone(), Vec::new())),
-            None => Ok(with_annotations(&self.base_policy, &self.model_of(wanted)?)),
+            None => {
+                let daemon_set = self.model_of(wanted)?;
+                let powers = self.powers.of(&daemon_set.metadata.namespace);
+                Ok(with_annotations(&self.base_policy, &daemon_set, &powers))
+            }
         }
     }
 

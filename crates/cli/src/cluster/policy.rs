@@ -4,7 +4,7 @@ use crate::cluster::documents;
 use crate::shell::hostile;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::policy::InvalidRolloutPolicy;
+use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Powers};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,21 @@ pub(crate) const APPROVED: &str = "rollout.daemonset/approved";
 /// Every annotation with this prefix steers; a misspelt one is a problem.
 const PREFIX: &str = "rollout.daemonset/";
 /// Members of the policy's text that are not the rollout's own.
-const BESIDE_ROLLOUT: [&str; 4] = ["drive", "downNodes", "lifecycle", "conditions"];
+const BESIDE_ROLLOUT: [&str; 11] = [
+    "drive",
+    "downNodes",
+    "lifecycle",
+    "conditions",
+    "podNames",
+    "turn",
+    "drain",
+    "pull",
+    "inPlace",
+    "fit",
+    "priorityClassName",
+];
+/// Those that need a power of the namespace.
+const POWERFUL: [&str; 3] = ["turn", "drain", "priorityClassName"];
 
 /// Something in an annotation that can't be read or used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,12 +42,15 @@ pub(crate) struct PolicyProblem {
 
 impl PolicyProblem {
     fn all_of(invalid: &InvalidRolloutPolicy) -> Vec<Self> {
-        let one = |problem: &InvalidRolloutPolicy| PolicyProblem {
+        invalid.all().map(PolicyProblem::of).collect()
+    }
+
+    fn of(problem: &InvalidRolloutPolicy) -> Self {
+        PolicyProblem {
             annotation: problem.annotation.clone(),
             path: hostile::with_stand_ins(&problem.path),
             message: hostile::with_stand_ins(&plain(problem.message.clone())),
-        };
-        invalid.all().map(one).collect()
+        }
     }
 }
 
@@ -67,11 +84,20 @@ pub(crate) fn in_words(problems: &[PolicyProblem], file: Option<&str>) -> String
 }
 
 /// These choices with those of the annotations. As the controller does, the rollout is paused where there are problems.
-pub(crate) fn with_annotations(policy: &Policy, ds: &DaemonSet) -> (Policy, Vec<PolicyProblem>) {
-    match policy.clone().with_annotations(ds, yaml) {
+pub(crate) fn with_annotations(
+    policy: &Policy,
+    ds: &DaemonSet,
+    powers: &Powers,
+) -> (Policy, Vec<PolicyProblem>) {
+    match policy.clone().with_annotations(ds, powers, yaml) {
         Ok(policy) => (policy, Vec::new()),
         Err(invalid) => (invalid.policy(policy.clone()), problems(ds, &invalid)),
     }
+}
+
+/// Whether the text of a policy may have a field that needs a power of the namespace.
+pub(crate) fn may_need_powers(text: &str) -> bool {
+    POWERFUL.iter().any(|field| text.contains(field))
 }
 
 /// Whether an annotation of the DaemonSet steers its rollout.
@@ -111,17 +137,20 @@ fn problems(ds: &DaemonSet, found: &InvalidRolloutPolicy) -> Vec<PolicyProblem> 
     let value = text.and_then(|text| yaml(text).ok()).filter(Value::is_object);
     let Some(value) = value else { return problems };
     let others = problems.into_iter().filter(|problem| problem.annotation != POLICY);
-    let mut problems: Vec<PolicyProblem> = others.chain(problems_of_policy(ds, value)).collect();
+    let is_permitted = |problem: &&InvalidRolloutPolicy| problem.reason == InvalidPolicyReason::Invalid;
+    let not_permitted = found.all().filter(|problem| !is_permitted(problem)).map(PolicyProblem::of);
+    let mut problems: Vec<PolicyProblem> =
+        others.chain(not_permitted).chain(problems_of_policy(ds, value)).collect();
     problems.sort_by(|a, b| a.annotation.cmp(&b.annotation));
     problems
 }
 
-/// Every field that can't be read; then the problems of those that can be.
+/// Every field that can't be read; then the problems of those that can be. Powers are looked at elsewhere.
 fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<PolicyProblem> {
     let problems_of = |value: &Value| {
         let mut alone = ds.clone();
         alone.metadata.annotations = [(POLICY, "")].into_iter().collect();
-        let read = Policy::default().with_annotations(&alone, |_| Ok(value.clone()));
+        let read = Policy::default().with_annotations(&alone, &Powers::all(), |_| Ok(value.clone()));
         read.err().iter().flat_map(PolicyProblem::all_of).collect::<Vec<_>>()
     };
     let unreadable = |value: &Value| match is_readable(value) {
@@ -229,6 +258,7 @@ fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
 mod tests {
     use super::{POLICY, take_out, with_annotations};
     use daemonset::Policy;
+    use daemonset::policy::Powers;
     use serde_json::{from_value, json};
 
     /// Even the reader of a text takes memory.
@@ -237,7 +267,7 @@ mod tests {
         let policy = |spaces: usize| {
             let text = format!("waves: [{{upTo: half}}]{}", " ".repeat(spaces));
             let ds = from_value(json!({"metadata": {"annotations": {POLICY: text}}})).unwrap();
-            let (_, problems) = with_annotations(&Policy::default(), &ds);
+            let (_, problems) = with_annotations(&Policy::default(), &ds, &Powers::default());
             problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
         };
         assert_eq!(policy(0), ["waves[0].upTo"]);

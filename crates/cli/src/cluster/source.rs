@@ -4,6 +4,7 @@ use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects};
 use crate::shell::console::{Format, Stop, system_clock};
 use jiff::Timestamp;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -65,15 +66,26 @@ impl Source {
                 self.bytes().and_then(|bytes| Objects::read(&bytes))
             }
         };
-        read.map_err(|message| self.stop(message))
+        let mut objects = read.map_err(|message| self.stop(message))?;
+        let needed = objects.namespaces_that_need_powers();
+        self.learn_powers(&mut objects, needed);
+        Ok(objects)
+    }
+
+    /// Reads these namespaces for the powers of their DaemonSets, where there is a cluster and one may read them.
+    pub(crate) fn learn_powers(&self, objects: &mut Objects, mut namespaces: BTreeSet<String>) {
+        let Source::Kubectl(kubectl) = self else { return };
+        namespaces.retain(|name| !objects.knows_powers_of(name));
+        let read = if namespaces.is_empty() { None } else { kubectl.namespaces(&namespaces) };
+        if let Some(read) = read {
+            objects.learn_powers(read);
+        }
     }
 
     /// One decision to make.
     pub(crate) fn input(&self, choice: &Choice) -> Result<Input, Stop> {
         let read = match self {
-            Source::Kubectl(kubectl) => {
-                kubectl.objects(Needs::Plan).and_then(|objects| Input::from_cluster(objects, choice))
-            }
+            Source::Kubectl(_) => return self.input_of(self.objects(Needs::Plan)?, choice),
             Source::Example { .. } | Source::Stdin | Source::File(_) => self.bytes().and_then(|bytes| {
                 let form = Form::of(&bytes)?;
                 Input::parse(&bytes, form, choice)

@@ -1,5 +1,6 @@
 //! `kubectl daemonset lint`: surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
+use crate::cluster::policy::{POLICY, may_need_powers};
 use crate::cluster::{Needs, Objects, Source, Wanted, full_name, name, namespace};
 use crate::manifest::args::LintArgs;
 use crate::manifest::changes::{daemon_set, wanted};
@@ -25,10 +26,10 @@ pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
     let objects = objects(&source)?;
     let found = match (&manifest, title) {
         (Some(manifest), Some(title)) => {
-            of_manifest(objects, manifest, wanted.as_ref(), args.policy.as_ref())
+            of_manifest((&source, objects), manifest, wanted.as_ref(), args.policy.as_ref())
                 .map_err(|message| Stop::Input(format!("{title}: {message}")))?
         }
-        _ => of_stored(objects, wanted.as_ref(), args.policy.as_ref())
+        _ => of_stored((&source, objects), wanted.as_ref(), args.policy.as_ref())
             .map_err(|message| source.stop(message))?,
     };
     source.announce(args.output())?;
@@ -50,7 +51,7 @@ fn objects(source: &Source) -> Result<Objects, Stop> {
 }
 
 fn of_stored(
-    objects: Objects,
+    (source, objects): (&Source, Objects),
     wanted: Option<&Wanted>,
     policy: Option<&PolicyChoice>,
 ) -> Result<Vec<Finding>, String> {
@@ -59,12 +60,12 @@ fn of_stored(
     if let Some(policy) = policy {
         policy.annotate(&mut daemon_set);
     }
-    look(objects, &daemon_set, None, &name)
+    look((source, objects), &daemon_set, None, &name)
 }
 
 /// As the API server would store it, if it does: a default that is written out is no change.
 fn of_manifest(
-    objects: Objects,
+    (source, objects): (&Source, Objects),
     manifest: &Value,
     wanted: Option<&Wanted>,
     policy: Option<&PolicyChoice>,
@@ -88,19 +89,19 @@ fn of_manifest(
                 "" => format!("default/{}", name(manifest)),
                 _ => full_name(manifest),
             };
-            look(objects, &applied, None, &name)
+            look((source, objects), &applied, None, &name)
         }
         Some(raw) => {
             let name = full_name(raw);
             let stored = DaemonSet::deserialize(raw).map_err(|error| error.to_string())?;
-            look(objects, &applied, Some(&stored), &name)
+            look((source, objects), &applied, Some(&stored), &name)
         }
     }
 }
 
 /// `name` is the `NAMESPACE/NAME` that the DaemonSet has or gets.
 fn look(
-    objects: Objects,
+    (source, mut objects): (&Source, Objects),
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
@@ -108,8 +109,13 @@ fn look(
     let now = objects.now().unwrap_or_else(system_clock);
     let allocatable = objects.allocatable().clone();
     let classes = objects.priority_classes().map(<[String]>::to_vec);
-    let mut models = objects.models()?;
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
+    // The policy may be that of a manifest or of a file, which need the powers, too.
+    if daemon_set.metadata.annotations.get(POLICY).is_some_and(may_need_powers) {
+        source.learn_powers(&mut objects, [namespace.to_owned()].into());
+    }
+    let powers = objects.powers_of(namespace);
+    let mut models = objects.models()?;
     models.pods.retain(|pod| pod.metadata.namespace == namespace);
     models.revisions.retain(|revision| revision.metadata.namespace == namespace);
     models.daemon_sets.retain(|other| {
@@ -128,9 +134,9 @@ fn look(
     if let Some(classes) = &classes {
         preflight = preflight.priority_classes(classes.iter().map(String::as_str));
     }
-    let mut found = daemonset_lint::lint(&preflight.read_annotations(read_policy));
+    let mut found = daemonset_lint::lint(&preflight.read_annotations(&powers, read_policy));
     // Where there is an error already, a simulation would only repeat it.
-    if let Ok(policy) = Policy::default().with_annotations(daemon_set, read_policy) {
+    if let Ok(policy) = Policy::default().with_annotations(daemon_set, &powers, read_policy) {
         let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();
         found.extend(missed.filter(|_| found.iter().all(|finding| finding.severity != Severity::Error)));
         found.sort_by_key(|finding| finding.severity);

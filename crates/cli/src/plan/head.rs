@@ -30,7 +30,9 @@ pub(crate) fn lines(
     if let (Some(strategy), Some(figures)) = (plan.report.strategy, &plan.report.budget) {
         lines.push(("Budget", budget::line(strategy, figures, &plan.report.nodes)));
     }
-    let changed = changed(&input.recording.policy);
+    // Turns that are kept since the policy can't be read are nobody's choice.
+    let is_chosen = |name: &str| name != "turn" || input.policy_problems.is_empty();
+    let changed = changed(&input.recording.policy, is_chosen);
     if !changed.is_empty() {
         lines.push(("Policy", changed));
     }
@@ -85,12 +87,12 @@ fn counters(status: &DaemonSetStatus) -> String {
 }
 
 /// The members that differ from the default; the rollout's waves and failures have lines of their own.
-fn changed(policy: &Policy) -> String {
+fn changed(policy: &Policy, is_chosen: impl Fn(&str) -> bool) -> String {
     let members = |policy: &Policy| serde_json::to_value(policy).unwrap_or_default();
     let (members, default) = (members(policy), members(&Policy::default()));
     let changed =
         members.as_object().into_iter().flatten().filter(|(name, value)| default.get(name) != Some(value));
-    let changed = changed.filter(|(name, _)| *name != "rollout");
+    let changed = changed.filter(|(name, _)| *name != "rollout" && is_chosen(name));
     let changed = changed.map(|(name, value)| match value.as_str() {
         Some(text) => format!("{name} {text}"),
         None => format!("{name} {value}"),

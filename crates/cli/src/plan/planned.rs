@@ -62,7 +62,10 @@ pub(crate) fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
         };
         let (policy, policy_problems) = match &models.policy {
             Some(policy) => (policy.clone(), Vec::new()),
-            None => with_annotations(&Policy::default(), daemon_set),
+            None => {
+                let powers = models.powers.of(&daemon_set.metadata.namespace);
+                with_annotations(&Policy::default(), daemon_set, &powers)
+            }
         };
         let mut snapshot = Snapshot::new(observed, now).policy(&policy);
         if let Some(memory) = &models.memory {

@@ -88,6 +88,8 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
         let bytes = file.bytes().map_err(|message| file.stop(message))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| file.stop(error))?;
         objects.annotate(target.wanted.as_ref(), policy::POLICY, text).map_err(stop)?;
+        let namespaces = objects.namespaces();
+        source.learn_powers(&mut objects, namespaces);
     }
     let choice = Choice { daemon_set: target.wanted, now: args.now, policy: None };
     let input = source.input_of(objects, &choice)?;

@@ -11,6 +11,7 @@ use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::Steered;
 use crate::words;
+use daemonset::policy::Powers;
 use daemonset::report::RolloutStage;
 use daemonset::{Policy, plan};
 use jiff::Timestamp;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 struct Subject {
     daemon_set: Value,
     policy: Policy,
+    powers: Powers,
     problems: Vec<PolicyProblem>,
 }
 
@@ -130,7 +132,8 @@ impl Subject {
         let Chosen { daemon_set, .. } = objects.choose(wanted.as_ref()).map_err(stop)?;
         let (policy, problems) = objects.policy_of(wanted.as_ref()).map_err(stop)?;
         source.announce(from.output)?;
-        Ok(Subject { daemon_set, policy, problems })
+        let powers = objects.powers_of(namespace(&daemon_set));
+        Ok(Subject { daemon_set, policy, powers, problems })
     }
 
     fn is_paused(&self) -> bool {
@@ -169,7 +172,7 @@ impl Subject {
         let mut alone = self.daemon_set.clone();
         set_annotation(&mut alone, PAUSED, None);
         let others = serde_json::from_value(alone)
-            .map(|ds| policy::with_annotations(&Policy::default(), &ds))
+            .map(|ds| policy::with_annotations(&Policy::default(), &ds, &self.powers))
             .unwrap_or_default();
         let notes = match others {
             (_, problems) if !problems.is_empty() => vec![counts_as_paused(&problems)],

@@ -142,6 +142,13 @@ pub(crate) struct Simulation {
     pub(crate) format: Format,
 }
 
+impl Simulation {
+    /// Whether a file has a policy to try.
+    pub(crate) fn has_policy_file(&self) -> bool {
+        [&self.setting].into_iter().chain(&self.compare).any(|setting| setting.policy_file().is_some())
+    }
+}
+
 impl Args {
     /// The simulation that these arguments ask for.
     pub(crate) fn simulation(self) -> Result<Simulation, Stop> {

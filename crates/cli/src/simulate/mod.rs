@@ -39,12 +39,13 @@ mod svg;
 mod timeline;
 mod words;
 
-use crate::cluster::{Choice, Input, Source, Wanted};
+use crate::cluster::{Choice, Input, Needs, Source, Wanted};
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::scene::Progress;
 use crate::simulate::setting::Setting;
 use daemonset_sim::RolloutEnd;
+use std::collections::BTreeSet;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
@@ -68,7 +69,7 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         for setting in [&simulation.setting, setting] {
             setting.apply(&mut recording);
         }
-        let policy = policy::normalize(&mut recording.daemon_set, &recording.policy);
+        let policy = policy::normalize(&mut recording.daemon_set, &recording.policy, &input.powers);
         let policy = policy.map_err(|error| {
             let file = [setting, &simulation.setting].into_iter().find_map(Setting::policy_file);
             Stop::Input(policy::message(&error, file))
@@ -108,7 +109,18 @@ fn read(simulation: &Simulation) -> Result<Input, Stop> {
         (None, Source::Example { .. }) => example(),
         (wanted, _) => wanted.clone(),
     };
-    let input = source.input(&Choice { daemon_set, now: None, policy: None })?;
+    let choice = Choice { daemon_set, now: None, policy: None };
+    let input = match source {
+        Source::Kubectl(_) => {
+            let mut objects = source.objects(Needs::Plan)?;
+            // The policy of a file may need them, too.
+            let namespaces =
+                if simulation.has_policy_file() { objects.namespaces() } else { BTreeSet::new() };
+            source.learn_powers(&mut objects, namespaces);
+            source.input_of(objects, &choice)?
+        }
+        Source::Example { .. } | Source::Stdin | Source::File(_) => source.input(&choice)?,
+    };
     input.snapshot().map_err(|message| source.stop(message))?;
     Ok(input)
 }

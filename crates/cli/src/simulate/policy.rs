@@ -3,7 +3,7 @@
 use crate::cluster::read_policy;
 use crate::simulate::words::duration;
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
-use daemonset::policy::{InvalidRolloutPolicy, RolloutPolicy, Wave};
+use daemonset::policy::{InvalidRolloutPolicy, Powers, RolloutPolicy, Wave};
 use daemonset::{Policy, Recording};
 use serde::Deserialize;
 use serde_json::Value;
@@ -99,10 +99,14 @@ pub(crate) fn read(text: &[u8]) -> Result<Value, String> {
 /// Writes the policy in the annotation as JSON, which the simulated controller reads, and returns what it asks for.
 ///
 /// # Errors
-/// An annotation that steers a rollout and can't be read, with the field.
-pub(crate) fn normalize(daemon_set: &mut DaemonSet, policy: &Policy) -> Result<Policy, InvalidRolloutPolicy> {
+/// An annotation that steers a rollout and can't be read, or is not permitted, with the field.
+pub(crate) fn normalize(
+    daemon_set: &mut DaemonSet,
+    policy: &Policy,
+    powers: &Powers,
+) -> Result<Policy, InvalidRolloutPolicy> {
     let annotations = &daemon_set.metadata.annotations;
-    let policy = policy.clone().with_annotations(daemon_set, |text| read(text.as_bytes()))?;
+    let policy = policy.clone().with_annotations(daemon_set, powers, |text| read(text.as_bytes()))?;
     if let Some(value) = annotations.get(POLICY).and_then(|text| read(text.as_bytes()).ok()) {
         daemon_set.metadata.annotations = annotations.with(POLICY, &value.to_string());
     }

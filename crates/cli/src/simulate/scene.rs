@@ -2,6 +2,7 @@
 
 use daemonset::Recording;
 use daemonset::model::Taint;
+use daemonset::policy::Powers;
 use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Settings, Steering, Summary, resize};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
@@ -73,6 +74,8 @@ impl Scene {
         // A pause steers a rollout, whatever the policy.
         if policy.is_some() || self.pause_at.is_some() {
             settings.controller.reads_annotations = true;
+            // Those of the namespace were asked before.
+            settings.controller.powers = Powers::all();
             settings.container_statuses = true;
         }
         let mut cluster = Cluster::from_recording(settings, self.seed, &recording);

@@ -1,9 +1,11 @@
 //! The policy of one DaemonSet: its annotations on top of `--policy`.
 
 use super::annotations;
+use crate::args::not_carried_out;
 use crate::yaml;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
+use daemonset::policy::{Powers, RolloutPolicy};
 
 /// Where the policies of the DaemonSets come from.
 #[derive(Debug, Clone)]
@@ -98,8 +100,14 @@ impl Policies {
 
 /// The policy to go on with. One that can't be read, or that does not fit the DaemonSet, is a problem, and the rollout is paused.
 fn with_annotations(of_file: &Policy, ds: &DaemonSet) -> (Policy, Option<PolicyProblem>) {
-    let invalid = match of_file.clone().with_annotations(ds, yaml::read) {
-        Ok(policy) => return (policy, None),
+    let invalid = match of_file.clone().with_annotations(ds, &Powers::default(), yaml::read) {
+        Ok(policy) => {
+            let Some(problem) = not_carried_out(&policy).next() else { return (policy, None) };
+            // The rollout without it would not be the one that its author wants.
+            let message = format!("The rollout is paused, since its policy can't be followed: {problem}");
+            let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
+            return (of_file.clone().rollout(RolloutPolicy::default().paused(true)), Some(problem));
+        }
         Err(invalid) => invalid,
     };
     let message = if invalid.annotation.is_empty() {
@@ -138,7 +146,7 @@ mod tests {
     use super::*;
     use crate::rollout::Rollout;
     use daemonset::model::IntOrString;
-    use daemonset::policy::{RolloutPolicy, UnreadyPolicy};
+    use daemonset::policy::UnreadyPolicy;
     use serde_json::{Value, from_value, json};
 
     const DRIVE: &str = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}";
@@ -188,6 +196,15 @@ mod tests {
             assert!(policy.rollout.is_some_and(|rollout| rollout.paused), "{text}");
             assert!(problem.message.contains(part), "{}", problem.message);
             assert_eq!((problem.reason, problem.message.lines().count()), ("InvalidRolloutPolicy", 1));
+        }
+    }
+
+    #[test]
+    fn a_policy_that_is_not_carried_out_pauses() {
+        for text in ["pull: {}", "inPlace: IfPossible", "fit: Hold", "podNames: OnePerNode"] {
+            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            assert!(reading.policy.unwrap().rollout.is_some_and(|rollout| rollout.paused), "{text}");
+            assert!(reading.problem.unwrap().message.contains("does not carry it out"), "{text}");
         }
     }
 

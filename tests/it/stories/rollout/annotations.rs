@@ -1,7 +1,10 @@
 //! The policy in annotations of the DaemonSet.
 
 use daemonset::model::DaemonSet;
-use daemonset::policy::{DownNodesPolicy, InvalidRolloutPolicy, LifecyclePolicy};
+use daemonset::policy::{
+    DownNodesPolicy, DrainPolicy, FitPolicy, InPlacePolicy, InvalidPolicyReason, InvalidRolloutPolicy,
+    LifecyclePolicy, PodNames, Power, Powers, PullPolicy, TurnMode, TurnPolicy,
+};
 use daemonset::{Action, Policy};
 use serde_json::{Value, from_value, json};
 use std::collections::BTreeMap;
@@ -15,7 +18,7 @@ fn ds(annotations: Value) -> DaemonSet {
 }
 
 fn read(annotations: Value) -> Result<Policy, InvalidRolloutPolicy> {
-    Policy::from_annotations(&ds(annotations))
+    Policy::from_annotations(&ds(annotations), &Powers::default())
 }
 
 #[test]
@@ -41,11 +44,134 @@ fn a_policy_may_have_the_fields_beside_the_rollout() {
     assert_eq!((policy.conditions, policy.drive.unwrap().kind.as_str()), (true, "RollingUpdate"));
 }
 
+fn read_with(powers: &str, policy: Value) -> Result<Policy, InvalidRolloutPolicy> {
+    Policy::from_annotations(
+        &ds(json!({"rollout.daemonset/policy": policy.to_string()})),
+        &Powers::parse(powers),
+    )
+}
+
+/// Each with its path, and the power that it lacks.
+fn problems(invalid: &InvalidRolloutPolicy) -> Vec<(&str, Option<Power>)> {
+    let power = |problem: &InvalidRolloutPolicy| match problem.reason {
+        InvalidPolicyReason::NotPermitted { power, .. } => Some(power),
+        _ => None,
+    };
+    invalid.all().map(|problem| (problem.path.as_str(), power(problem))).collect()
+}
+
+fn of_turns() -> Value {
+    json!({
+        "podNames": "OnePerNode", "pull": {"parallel": 3}, "inPlace": "IfPossible", "fit": "Hold",
+        "turn": {"cordon": true, "gates": ["drained"]}, "drain": {"graceSeconds": 30}, "priorityClassName": "high",
+    })
+}
+
+#[test]
+fn a_policy_may_have_the_fields_of_turns() {
+    let policy = read_with("turn,evict,priority", of_turns()).unwrap();
+    let expected = Policy::default()
+        .rollout(daemonset::policy::RolloutPolicy::default())
+        .pod_names(PodNames::OnePerNode)
+        .pull(PullPolicy::default().parallel(daemonset::model::IntOrString::Int(3)))
+        .in_place(InPlacePolicy::IfPossible)
+        .fit(FitPolicy::Hold)
+        .turn(TurnMode::Take(TurnPolicy::default().cordon(true).gates(["drained"])))
+        .drain(DrainPolicy::default().grace_seconds(30))
+        .priority_class_name(Some("high".to_owned()));
+    assert_eq!(policy, expected);
+}
+
+#[test]
+fn a_field_beyond_the_powers_of_the_namespace_is_not_permitted() {
+    let lacks = |powers: &str| {
+        let invalid = read_with(powers, of_turns()).unwrap_err();
+        problems(&invalid)
+            .into_iter()
+            .map(|(path, power)| (path.to_owned(), power.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let [turn, drain, priority] = [
+        ("turn".to_owned(), Power::Turn),
+        ("drain".to_owned(), Power::Evict),
+        ("priorityClassName".to_owned(), Power::Priority),
+    ];
+    assert_eq!(lacks(""), [turn.clone(), drain.clone(), priority.clone()]);
+    assert_eq!(lacks("turn"), [drain, priority.clone()]);
+    assert_eq!(lacks("evict , turn"), [priority], "in any order, with spaces");
+    assert_eq!(lacks("priority,evict,turns,*"), [turn], "a word that nobody knows gives nothing");
+}
+
+#[test]
+fn the_other_choices_of_turns_need_no_power_nor_does_a_field_that_is_null() {
+    let others = json!({"podNames": "OnePerNode", "pull": {}, "inPlace": "IfPossible", "fit": "Hold"});
+    assert!(read_with("", others).is_ok());
+    assert!(read_with("", json!({"turn": null, "drain": null, "priorityClassName": null})).is_ok());
+    assert_eq!(problems(&read_with("", json!({"turn": "Keep"})).unwrap_err()), [("turn", Some(Power::Turn))]);
+}
+
+#[test]
+fn what_is_not_permitted_and_what_can_not_be_read_are_named_at_once() {
+    let policy = json!({
+        "turn": {"cordon": true}, "fit": "Maybe",
+        "drain": {"graceSeconds": -1, "podSelector": {"matchLabel": {}}},
+    });
+    let invalid = read_with("evict", policy.clone()).unwrap_err();
+    assert_eq!(problems(&invalid), [("turn", Some(Power::Turn)), ("fit", None)]);
+    let mut policy = policy;
+    policy["fit"] = json!("Hold");
+    let invalid = read_with("evict", policy).unwrap_err();
+    let expected =
+        [("turn", Some(Power::Turn)), ("drain.graceSeconds", None), ("drain.podSelector.matchLabel", None)];
+    assert_eq!(problems(&invalid), expected);
+    assert_eq!(problems(&read_with("evict", json!({"drain": []})).unwrap_err()), [("drain", None)]);
+}
+
+#[test]
+fn turns_that_the_check_would_refuse_are_an_error() {
+    for (policy, path) in [
+        (json!({"turn": {"gates": ["a", "A"]}}), "turn.gates[1]"),
+        (json!({"turn": {"onTimeout": "Proceed"}}), "turn.onTimeout"),
+        (json!({"pull": {"parallel": 0}}), "pull.parallel"),
+    ] {
+        assert_eq!(read_with("turn", policy).unwrap_err().path, path);
+    }
+    let surging = |policy: Value| {
+        let mut ds = ds(json!({"rollout.daemonset/policy": policy.to_string()}));
+        ds.spec.update_strategy = from_value(
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}),
+        )
+        .unwrap();
+        Policy::from_annotations(&ds, &Powers::all()).unwrap_err().path
+    };
+    assert_eq!(surging(json!({"turn": {}})), "turn");
+    assert_eq!(surging(json!({"podNames": "OnePerNode"})), "podNames");
+}
+
+#[test]
+fn the_callers_own_turns_stay_where_the_annotation_has_none() {
+    let own = Policy::default()
+        .turn(TurnMode::Take(TurnPolicy::default().cordon(true)))
+        .drain(DrainPolicy::default())
+        .pull(PullPolicy::default())
+        .fit(FitPolicy::Hold)
+        .pod_names(PodNames::OnePerNode)
+        .in_place(InPlacePolicy::IfPossible)
+        .priority_class_name(Some("high".to_owned()));
+    let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
+    let annotated = ds(json!({"rollout.daemonset/policy": "{}"}));
+    // A policy made in code needs no powers.
+    let policy = own.clone().with_annotations(&annotated, &Powers::default(), json).unwrap();
+    assert_eq!(policy, own.rollout(daemonset::policy::RolloutPolicy::default()));
+}
+
 #[test]
 fn the_callers_other_choices_stay() {
     let own = Policy::default().burst(7).lifecycle(LifecyclePolicy::Respect);
     let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
-    let policy = own.with_annotations(&ds(json!({"rollout.daemonset/policy": "{}"})), json).unwrap();
+    let policy = own
+        .with_annotations(&ds(json!({"rollout.daemonset/policy": "{}"})), &Powers::default(), json)
+        .unwrap();
     assert_eq!(
         (policy.burst, policy.lifecycle, policy.rollout.is_some()),
         (7, LifecyclePolicy::Respect, true)
@@ -104,8 +230,9 @@ fn a_policy_has_a_size() {
     let text = waves(1);
     let padded = |bytes: usize| format!("{text}{}", " ".repeat(bytes - text.len()));
     let policy = |text: String| ds(json!({"rollout.daemonset/policy": text}));
-    assert!(Policy::from_annotations(&policy(padded(16 * 1024))).is_ok());
-    let invalid = Policy::default().with_annotations(&policy(padded(16 * 1024 + 1)), not_read).unwrap_err();
+    assert!(Policy::from_annotations(&policy(padded(16 * 1024)), &Powers::default()).is_ok());
+    let too_long = policy(padded(16 * 1024 + 1));
+    let invalid = Policy::default().with_annotations(&too_long, &Powers::default(), not_read).unwrap_err();
     assert_eq!((invalid.path.as_str(), invalid.also.len()), ("policy", 0));
     assert_eq!(
         invalid.to_string(),
@@ -168,14 +295,43 @@ fn all_problems_are_named_at_once() {
 #[test]
 fn an_unreadable_policy_pauses_and_its_author_gets_an_event() {
     let ds = ds(json!({"rollout.daemonset/paused": "maybe"}));
-    let invalid = Policy::from_annotations(&ds).unwrap_err();
+    let invalid = Policy::from_annotations(&ds, &Powers::default()).unwrap_err();
     let policy = invalid.policy(Policy::default().burst(7));
     assert!(policy.burst == 7 && policy.rollout.unwrap().paused);
+    assert_eq!(
+        policy.turn,
+        Some(TurnMode::Keep),
+        "a typing error must not uncordon a node whose daemon is away"
+    );
     let Action::RecordEvent { reason, message, .. } = invalid.event(&ds) else { panic!() };
     assert_eq!(reason.as_str(), "InvalidRolloutPolicy");
     assert_eq!(
         message,
         "The rollout is paused, since its policy can't be read: annotation rollout.daemonset/paused: Invalid value: \
          \"maybe\": must be \"true\" or \"false\""
+    );
+}
+
+#[test]
+fn the_event_about_a_policy_that_is_not_permitted_names_the_power() {
+    let ds = ds(json!({"rollout.daemonset/policy": r#"{"drain": {}}"#}));
+    let invalid = Policy::from_annotations(&ds, &Powers::parse("turn")).unwrap_err();
+    let Action::RecordEvent { message, .. } = invalid.event(&ds) else { panic!() };
+    assert_eq!(
+        message,
+        "The rollout is paused, since its policy is not permitted: annotation rollout.daemonset/policy: drain: Forbidden: \
+         needs the power evict, which the annotation rollout.daemonset/powers of the Namespace does not give"
+    );
+}
+
+#[test]
+fn a_namespace_delegates_powers_by_an_annotation() {
+    let labels = |text: &str| [(Powers::ANNOTATION, text)].into_iter().collect();
+    assert_eq!(Powers::of_namespace(&labels("turn,evict,priority")), Powers::all());
+    assert_eq!(Powers::of_namespace(&labels("turn")), Powers::default().turn(true));
+    assert_eq!(Powers::of_namespace(&Default::default()), Powers::default());
+    assert_eq!(
+        (Powers::all().to_string(), Powers::default().to_string()),
+        ("turn,evict,priority".into(), String::new())
     );
 }

@@ -227,6 +227,38 @@ fn a_steered_rollout_is_read_whole() {
     assert!(overview.contains("mark 1 revision; 3 nodes must wait; wave 0 waits for approval"), "{overview}");
 }
 
+/// The powers of a policy are those of its namespace, which is asked for where the policy needs one.
+#[test]
+fn the_namespace_gives_powers() {
+    let list = steered(&[("policy", "{turn: {cordon: true}, waves: [{}]}")]);
+    let namespace = json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "monitoring", "annotations": {"rollout.daemonset/powers": "turn"}},
+    });
+    let answer = |name: &str, namespaces: &str, command: &[&str]| {
+        let cases = format!(
+            "{CONTEXT}\nget) case \"$2\" in namespace*) {namespaces} ;; *) cat \"$here/cluster.json\" ;; esac ;;"
+        );
+        let fake = Fake::new(name, &cases);
+        fs::write(fake.path("cluster.json"), list.to_string()).unwrap();
+        fs::write(fake.path("namespace.json"), namespace.to_string()).unwrap();
+        let ran = fake.run(&with(command, &["--context", "dev"]));
+        (ran, fake.calls().pop().unwrap())
+    };
+    let granted = "cat \"$here/namespace.json\"";
+    let (plan, asked) = answer("powers", granted, &["rollout", "plan"]);
+    assert_eq!((plan.code, plan.err.as_str()), (Some(0), ""));
+    assert_eq!(asked, "get namespace/monitoring -o json --context dev");
+    let (overview, asked) = answer("powers-all", granted, &["plan", "-A"]);
+    assert!(!overview.out.contains("invalid"), "{}", overview.out);
+    assert_eq!(asked, "get namespaces -o json --context dev --all-namespaces");
+    // Who may not read the namespace sees no powers.
+    let forbidden = "echo 'Error from server (Forbidden)' >&2; exit 1";
+    let (plan, _) = answer("powers-forbidden", forbidden, &["rollout", "plan"]);
+    assert_eq!(plan.code, Some(2));
+    assert!(plan.err.contains("turn: Forbidden: needs the power turn"), "{}", plan.err);
+}
+
 /// The manifest names the DaemonSet and its namespace.
 #[test]
 fn a_manifest_is_compared_with_the_cluster() {

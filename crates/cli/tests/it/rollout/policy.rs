@@ -3,6 +3,7 @@
 use super::{Fleet, WAVES};
 use crate::plan::file;
 use insta::assert_snapshot;
+use serde_json::json;
 
 /// The refusal of a policy in a file.
 fn refused(name: &str, policy: &str) -> String {
@@ -25,7 +26,7 @@ waves:
 onFailure: {action: Retry, maxRestarts: -1}
 ";
     assert_snapshot!(refused("unreadable", policy), @r#"
-    error: policy.yaml: approve: unknown field `approve`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`
+    error: policy.yaml: approve: unknown field `approve`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
     onFailure.action: unknown variant `Retry`, expected `Pause` or `RollBack`
     onFailure.maxRestarts: invalid value: integer `-1`, expected an integer from 0 to 4294967295
     paused: invalid type: string "maybe", expected a boolean
@@ -83,9 +84,43 @@ fn every_annotation_is_named() {
     error: agent.json: annotation rollout.daemonset/approved: Invalid value: "two": must be the number of a revision and a count of waves, as "7=2"
     annotation rollout.daemonset/aproved: unknown annotation: must be policy, paused or approved
     annotation rollout.daemonset/paused: Invalid value: "yes": must be "true" or "false"
-    annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`
+    annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
     waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
     "#);
+}
+
+/// An admin delegates powers with an annotation of the Namespace, which may be an object of the file.
+#[test]
+fn fields_beyond_the_powers_of_the_namespace() {
+    let policy = "
+turn: {cordon: true, gates: [drained], timeout: 5}
+drain: {graceSeconds: -1, force: true}
+priorityClassName: high
+waves: [{upto: 1}]
+";
+    let fleet = |policy: &str, powers: Option<&str>| {
+        let mut fleet = Fleet::with_policy(policy);
+        let annotations = powers.map(|powers| json!({"rollout.daemonset/powers": powers}));
+        fleet.nodes.extend(annotations.map(|annotations| {
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "logging", "annotations": annotations}})
+        }));
+        fleet
+    };
+    let ran = fleet(policy, Some("evict")).call("powers", "rollout plan");
+    assert_eq!(ran.code, Some(2));
+    assert_snapshot!(ran.err.trim_end().replace("; ", "\n"), @"
+    error: agent.json: annotation rollout.daemonset/policy: turn: Forbidden: needs the power turn, which the annotation rollout.daemonset/powers of the Namespace does not give
+    priorityClassName: Forbidden: needs the power priority, which the annotation rollout.daemonset/powers of the Namespace does not give
+    turn.timeout: unknown field `timeout`, expected one of `cordon`, `gates`, `timeoutSeconds`, `onTimeout`
+    waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
+    drain.force: unknown field
+    drain.graceSeconds: invalid value: integer `-1`, expected an integer from 0 to 4294967295
+    ");
+    let readable = "{turn: {cordon: true, gates: [drained]}, drain: {}, waves: [{}]}";
+    let code = |name: &str, powers: Option<&str>| fleet(readable, powers).call(name, "rollout plan").code;
+    assert_eq!(code("powers-none", None), Some(2));
+    assert_eq!(code("powers-one", Some("turn")), Some(2));
+    assert_eq!(code("powers-both", Some("turn,evict")), Some(0));
 }
 
 /// A policy of a file takes the place of the DaemonSet's own; pauses and approvals stay.

@@ -194,7 +194,7 @@ fn a_steered_rollout_that_is_stuck_names_the_person_s_step() {
     ");
     assert_snapshot!(stuck(&Fleet::with_policy("{pause: true}"), "stuck-invalid"), @"
     logging/agent: stuck: nothing moves until somebody does something; 5 nodes have an outdated pod, about 5 rounds left
-      a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`
+      a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
     ");
 }
 

@@ -1,7 +1,6 @@
-//! The caller's choices about a drain.
+//! The caller's choices about the drain of a node.
 
-use crate::selector::PodSelector;
-use daemonset::internal::setters;
+use crate::input::pod_selector::PodSelector;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +12,7 @@ use thiserror::Error;
 /// In JSON each field is optional, null is an absent one, and an unknown field is refused.
 ///
 /// ```
-/// use daemonset_drain::DrainPolicy;
+/// use daemonset::policy::DrainPolicy;
 /// use serde_json::{from_value, json};
 ///
 /// let policy: DrainPolicy = from_value(json!({"deleteEmptyDirData": true, "graceSeconds": 30}))?;
@@ -24,7 +23,7 @@ use thiserror::Error;
 /// All problems of a policy are found at once, each with the path of its field:
 ///
 /// ```
-/// use daemonset_drain::DrainPolicy;
+/// use daemonset::policy::DrainPolicy;
 /// use serde_json::json;
 ///
 /// let policy = json!({"graceSeconds": -1, "podSelector": {"matchExpressions": [{"operator": "Exists"}]}, "force": true});
@@ -53,7 +52,7 @@ pub struct DrainPolicy {
     pub skip_wait_for_delete_seconds: u32,
 }
 
-setters! {
+crate::setters! {
     DrainPolicy {
         pod_selector: PodSelector,
         evict_without_controller: bool,

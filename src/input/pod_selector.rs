@@ -1,10 +1,11 @@
 //! The selector of the pods that a drain touches.
 
-use crate::policy::{InvalidDrainPolicy, PolicyProblem};
-use daemonset::internal::null_is_default;
-use daemonset::kubernetes::Selector;
-use daemonset::model::{LabelSelector, Labels, Requirement};
-use serde::{Deserialize, Serialize};
+use crate::input::drain::{InvalidDrainPolicy, PolicyProblem};
+use crate::input::strict_selector::StrictSelector;
+use daemonset_objects::Problem;
+use daemonset_objects::kubernetes::Selector;
+use daemonset_objects::model::LabelSelector;
+use serde::Serialize;
 use serde_json::Value;
 
 /// The field of the policy, for paths.
@@ -13,8 +14,8 @@ const FIELD: &str = "podSelector";
 /// A label selector without problems; the default selects all pods.
 ///
 /// ```
-/// use daemonset_drain::PodSelector;
 /// use daemonset::model::LabelSelector;
+/// use daemonset::policy::PodSelector;
 /// use serde_json::{from_value, json};
 ///
 /// let near: LabelSelector = from_value(json!({"matchExpressions": [{"key": "tier", "operator": "Near"}]}))?;
@@ -36,7 +37,7 @@ impl PodSelector {
             Ok(_) => Ok(PodSelector(selector)),
             Err(invalid) => {
                 let problems = invalid.problems.into_iter();
-                let problem = |problem: daemonset::Problem| PolicyProblem {
+                let problem = |problem: Problem| PolicyProblem {
                     path: problem.path,
                     message: problem.kind.to_string(),
                 };
@@ -57,8 +58,10 @@ impl PodSelector {
         self.0.is_empty()
     }
 
-    /// The selector in the form that matches labels.
-    pub(crate) fn compiled(&self) -> Selector<'_> {
+    /// The selector in the form that matches labels: for daemonset-drain.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn compiled(&self) -> Selector<'_> {
         // The same check has passed in `new`.
         Selector::new(&self.0, FIELD).unwrap_or_default()
     }
@@ -68,31 +71,6 @@ impl PodSelector {
         let strict: StrictSelector = serde_path_to_error::deserialize(value).map_err(|error| {
             InvalidDrainPolicy { problems: vec![PolicyProblem::unreadable(FIELD, &error)] }
         })?;
-        let requirement = |StrictRequirement { key, operator, values }| Requirement { key, operator, values };
-        PodSelector::new(LabelSelector {
-            match_labels: strict.match_labels,
-            match_expressions: strict.match_expressions.into_iter().map(requirement).collect(),
-        })
+        PodSelector::new(strict.into())
     }
-}
-
-/// Types of their own: the model's selector skips unknown members, which stored objects may have.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct StrictSelector {
-    #[serde(default, deserialize_with = "null_is_default")]
-    match_labels: Labels,
-    #[serde(default, deserialize_with = "null_is_default")]
-    match_expressions: Vec<StrictRequirement>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StrictRequirement {
-    #[serde(default, deserialize_with = "null_is_default")]
-    key: String,
-    #[serde(default, deserialize_with = "null_is_default")]
-    operator: String,
-    #[serde(default, deserialize_with = "null_is_default")]
-    values: Vec<String>,
 }
