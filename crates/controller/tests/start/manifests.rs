@@ -106,6 +106,7 @@ fn each_file_is_in_the_kustomization_of_its_folder_and_each_of_these_is_there() 
         let document = &file.documents[0];
         let list = |field: &str| document[field].as_array().cloned().unwrap_or_default();
         let patches = list("patches").into_iter().map(|patch| patch["path"].clone());
+        let patches = patches.filter(|path| !path.is_null());
         for path in list("resources").into_iter().chain(list("components")).chain(patches) {
             let path = file.path.parent().unwrap().join(path.as_str().unwrap());
             assert!(deploy().join(&path).exists(), "{path:?} of {:?}", file.path);
@@ -153,4 +154,46 @@ fn a_rolling_update_on_the_hosts_network_first_frees_the_port() {
     let port = &containers(&patch.documents[0]).next().unwrap()["ports"][0];
     assert_eq!(port["hostPort"], port["containerPort"]);
     assert_eq!(spec["strategy"]["rollingUpdate"], json!({"maxSurge": 0, "maxUnavailable": 1}));
+}
+
+/// The rules of a ClusterRole, as its type writes them.
+fn rules(role: &Value) -> BTreeSet<String> {
+    let typed = typed::<ClusterRole>(role);
+    assert_eq!(lost(role, &typed, String::new()), None);
+    typed["rules"].as_array().unwrap().iter().map(Value::to_string).collect()
+}
+
+/// Further rights are off by default: each is a rule that a component adds to roles that are there.
+#[test]
+fn each_part_adds_a_right_that_the_roles_lack() {
+    let files = files();
+    let role = |name: &str| {
+        let file = files.iter().find(|file| file.path.ends_with(format!("{name}/rbac.yaml"))).unwrap();
+        file.documents.iter().find(|document| document["kind"] == "ClusterRole").unwrap().clone()
+    };
+    let mut parts = Vec::new();
+    for file in files.iter().filter(|file| file.is_kustomization()) {
+        for patch in file.documents[0]["patches"].as_array().into_iter().flatten() {
+            let Some(text) = patch["patch"].as_str() else { continue };
+            assert_eq!(file.documents[0]["kind"], "Component");
+            assert_eq!(patch["target"]["kind"], "ClusterRole");
+            let operations: Vec<Value> = serde_saphyr::from_str(text).unwrap();
+            let added = operations.iter().map(|operation| {
+                assert_eq!(operation["path"], "/rules/-");
+                operation["value"].clone()
+            });
+            let added = rules(&json!({"rules": added.collect::<Vec<_>>()}));
+            // The names that the kustomizations give their roles.
+            for name in match patch["target"]["name"].as_str().unwrap() {
+                "daemonset-(controller|driver)" => &["controller", "driver"][..],
+                "daemonset-driver" => &["driver"],
+                other => panic!("no role is named {other}"),
+            } {
+                assert!(rules(&role(name)).is_disjoint(&added), "{:?} of {name}", file.path);
+            }
+            parts.push(file.path.parent().unwrap().to_str().unwrap().to_owned());
+        }
+    }
+    parts.sort();
+    assert_eq!(parts, ["drain", "driver-pods", "powers", "turns", "undo"]);
 }
