@@ -166,6 +166,7 @@ pub use report::{Plan, Report, outlook};
 
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
+    pub use crate::node::gate::{gate_annotation, key, request};
     pub use crate::plan::leftovers::leftovers;
     pub use crate::report::details::details;
 }

@@ -8,6 +8,8 @@ pub(crate) mod excuse;
 pub(crate) mod figures;
 pub(crate) mod fit;
 pub(crate) mod fleet;
+#[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+pub(crate) mod gate;
 pub(crate) mod in_place;
 pub(crate) mod names;
 pub(crate) mod pull;

@@ -7,7 +7,6 @@ use crate::policy_file::{Override, policy};
 use crate::rollout::policy::Role;
 use clap::{Parser, ValueEnum};
 use daemonset::Policy;
-use daemonset::policy::{FitPolicy, InPlacePolicy, PodNames};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -122,9 +121,10 @@ unready: AtOnce (default) or WithinBudget
 classification: TemplateGenerationFirst (default) or HashFirst
   How to decide whether a pod is up to date when its two labels disagree. Want HashFirst where DaemonSets are deleted with
   --cascade=orphan and created again: their generations start from 1 again, and an old pod could look updated.
-podNames: Generated (default) or Deterministic
+podNames: Generated (default), Deterministic or OnePerNode
   Want Deterministic where this process is killed often: a create that is repeated after a crash is then refused, because the
-  name exists, instead of making a second pod for a moment.
+  name exists, instead of making a second pod for a moment. Want OnePerNode where two pods on a node do harm, such as to a device or a
+  volume: the API server itself refuses a second one. Not with maxSurge.
 burst: 250
   The most creates, and the most deletes, in one plan; at least 1. Want less where a large rollout loads the API server, an
   admission webhook or an image registry too much.
@@ -152,9 +152,21 @@ drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
 priorityClassName: (none)
   The priority of created pods whose template names none. Want it where daemons must have their place before other pods. No
   revision changes, and no pod is outdated for it.
-turn: (none); drain: (none); pull: (none); inPlace: Never; fit: Ignore
-  The nodes around an update: drained first, images pulled first, changed in place, room for the new pod. The library decides
-  them; this controller does not carry them out, and refuses the file.
+turn: {cordon, gates, timeoutSeconds, onTimeout}
+  Each node takes its turn before its pod is replaced: cordoned, and with gates that others open on the node. Want it for drivers,
+  networks and storage, whose update disturbs the pods on the node. It needs the right to patch nodes (deploy/turns).
+drain: {podSelector, evictWithoutController, deleteEmptyDirData, graceSeconds, skipWaitForDeleteSeconds}
+  A node in turn is drained, as by kubectl drain, and then its gate `drained` opens. Want it with turn: {cordon: true, gates:
+  [drained]}. It needs the right to evict pods (deploy/drain). Without it somebody else opens that gate.
+pull: {parallel, timeoutSeconds}
+  New images are pulled on a node before its pod is replaced, by pods that run nothing. Want it where images are large and seconds
+  without the daemon count.
+inPlace: Never (default) or IfPossible
+  Changes the images of a pod in its place, where the template differs in nothing else but labels and annotations. Want it where
+  seconds without the daemon count.
+fit: Ignore (default) or Hold
+  Hold keeps a Ready pod while its successor would not fit on the node. Want it where a new version may request more. It costs a watch
+  of all pods of the cluster, whose requests are kept in memory.
 markPrefix: rollout.daemonset
   The prefix of the annotations of a ControllerRevision with the state of its rollout.
 daemonTolerations: Kubernetes (default), None, or Given: [...]
@@ -181,7 +193,6 @@ impl Args {
         if !self.drive && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
             problems.push("policy.drive: only a process with --drive drives updates".to_owned());
         }
-        problems.extend(policy.iter().flat_map(not_carried_out));
         match policy {
             Ok(policy) if problems.is_empty() => Ok(policy),
             Ok(_) => Err(problems),
@@ -222,37 +233,9 @@ impl Args {
     }
 }
 
-/// The choices about the nodes around an update that only the library knows: a rollout that waits for them here would never end.
-pub(crate) fn not_carried_out(policy: &Policy) -> impl Iterator<Item = String> {
-    let asked_for = [
-        ("turn", policy.turn.is_some()),
-        ("drain", policy.drain.is_some()),
-        ("pull", policy.pull.is_some()),
-        ("inPlace", policy.in_place != InPlacePolicy::default()),
-        ("fit", policy.fit != FitPolicy::default()),
-        ("podNames", policy.pod_names == PodNames::OnePerNode),
-    ];
-    let asked_for = asked_for.into_iter().filter(|(_, is_asked_for)| *is_asked_for);
-    asked_for.map(|(field, _)| format!("policy.{field}: this controller does not carry it out"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_policy_that_is_not_carried_out_is_refused() {
-        let text = "turn: {cordon: true}\ndrain: {}\npull: {}\ninPlace: IfPossible\nfit: Hold\npodNames: OnePerNode\n";
-        let file = std::env::temp_dir().join(format!("daemonset-policy-{}.yaml", std::process::id()));
-        std::fs::write(&file, text).unwrap();
-        let problems = args(&["--policy", file.to_str().unwrap()]).check().unwrap_err();
-        std::fs::remove_file(&file).unwrap();
-        let fields: Vec<_> = problems.iter().map(|problem| problem.split(':').next().unwrap()).collect();
-        assert_eq!(
-            fields,
-            ["turn", "drain", "pull", "inPlace", "fit", "podNames"].map(|field| format!("policy.{field}"))
-        );
-    }
 
     fn args(flags: &[&str]) -> Args {
         Args::parse_from(["daemonset-controller"].iter().chain(flags))

@@ -1,6 +1,7 @@
 //! The caches: DaemonSets, pods, nodes and revisions as the watches have shown them, shared by all reconciles.
 
 use crate::change_log::ChangeLog;
+use crate::wants::Wants;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
@@ -42,9 +43,13 @@ pub struct Caches {
     pub revisions: Store<ControllerRevision>,
     /// The changes of the nodes, pods and revisions here.
     pub change_log: ChangeLog,
+    /// Which objects are kept whole.
+    pub wants: Wants,
     filled: Arc<AtomicBool>,
     /// The version that the cache of pods has reached; 0 before the first list.
     pods_version: Arc<AtomicU64>,
+    /// The same of the nodes.
+    nodes_version: Arc<AtomicU64>,
 }
 
 /// The writing ends of the caches.
@@ -70,8 +75,10 @@ impl Caches {
             nodes: writers.nodes.as_reader(),
             revisions: writers.revisions.as_reader(),
             change_log: ChangeLog::default(),
+            wants: Wants::default(),
             filled: Arc::default(),
             pods_version: Arc::default(),
+            nodes_version: Arc::default(),
         };
         (caches, writers)
     }
@@ -106,22 +113,40 @@ impl Caches {
 
     /// The version that the cache of pods has reached, if known. Read it before the pods: they may be newer then, not older.
     pub fn pods_version(&self) -> Option<u64> {
-        Some(self.pods_version.load(Ordering::Acquire)).filter(|version| *version > 0)
+        read_version(&self.pods_version)
+    }
+
+    /// The same of the nodes.
+    pub fn nodes_version(&self) -> Option<u64> {
+        read_version(&self.nodes_version)
     }
 
     /// Notes the version of a change of a pod that the cache has applied. A list begins anew, since storage may have been
     /// restored from the past.
     pub(crate) fn pods_are_at<'v>(&self, versions: impl IntoIterator<Item = &'v str>, is_list: bool) {
-        let newest = versions.into_iter().filter_map(|version| version.parse().ok()).max().unwrap_or(0);
-        if is_list {
-            self.pods_version.store(newest, Ordering::Release);
-        } else {
-            self.pods_version.fetch_max(newest, Ordering::Release);
-        }
+        note_version(&self.pods_version, versions, is_list);
+    }
+
+    /// The same of the nodes.
+    pub(crate) fn nodes_are_at<'v>(&self, versions: impl IntoIterator<Item = &'v str>, is_list: bool) {
+        note_version(&self.nodes_version, versions, is_list);
     }
 
     /// The DaemonSet of this name, if the cache has it.
     pub fn daemon_set(&self, key: &Key) -> Option<Arc<DaemonSet>> {
         self.daemon_sets.get(&ObjectRef::new(&key.name).within(&key.namespace))
+    }
+}
+
+fn read_version(version: &AtomicU64) -> Option<u64> {
+    Some(version.load(Ordering::Acquire)).filter(|version| *version > 0)
+}
+
+fn note_version<'v>(version: &AtomicU64, versions: impl IntoIterator<Item = &'v str>, is_list: bool) {
+    let newest = versions.into_iter().filter_map(|version| version.parse().ok()).max().unwrap_or(0);
+    if is_list {
+        version.store(newest, Ordering::Release);
+    } else {
+        version.fetch_max(newest, Ordering::Release);
     }
 }

@@ -36,6 +36,8 @@ impl Controller {
             Mode::Compare(comparison) => Some(comparison.clone()),
             Mode::Execute(_) | Mode::DryRun(_) => None,
         };
+        caches.wants.set_policy_of_file(worker.policies.of_file());
+        worker.turns.connect(reads, tasks);
         let (queue, policies) = (worker.queue.clone(), worker.policies.clone());
         let mapper = EventMapper::new(caches.clone(), queue, policies, worker.other_controller.clone());
         Watches::new(mapper, comparison, worker.connection.clone()).start(writers, reads, scope, tasks);
@@ -46,6 +48,10 @@ impl Controller {
             nodes = caches.nodes.len(),
             "the caches are filled"
         );
+        if let Mode::Execute(executor) = &worker.mode {
+            let Worker { turns, policies, clock, .. } = &worker;
+            turns.act(executor, (caches, policies), (reads, scope), clock, tasks);
+        }
         let (queue, mode) = (worker.queue.clone(), worker.mode.clone());
         let (all_ended, finished) = oneshot::channel();
         tasks.spawn("workers", async move {

@@ -5,10 +5,13 @@ use crate::change_log::ChangedObject;
 use crate::other_controller::OtherController;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
-use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeMeta, OwnerReference, Pod, Uid};
+use crate::wants::Wants;
+use daemonset::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
+use daemonset::turns;
 use daemonset_placement::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Puts the DaemonSets that a change concerns into the queue.
@@ -44,13 +47,15 @@ pub(crate) trait WatchedObject: Sized {
         let _ = (before, mapper);
     }
 
-    /// Notes the version that the cache has reached with this event, which it has applied.
-    fn note_version(event: &Event<Self>, caches: &Caches) {
+    /// Notes what the caches know beside the objects of this event, which they have applied: the version that they have reached, say.
+    fn note(event: &Event<Self>, caches: &Caches) {
         let _ = (event, caches);
     }
 
-    /// Drops the fields that no policy of this controller reads, before the cache keeps the object.
-    fn make_lean(&mut self) {}
+    /// Drops the fields that no policy reads, before the cache keeps the object.
+    fn make_lean(&mut self, wants: &Wants) {
+        let _ = wants;
+    }
 }
 
 impl EventMapper {
@@ -104,6 +109,29 @@ impl EventMapper {
         }
     }
 
+    /// Enqueues the DaemonSets about whose turns a node has changed: a turn or the answer of a gate has come or gone, or a person has
+    /// cordoned or uncordoned the node.
+    fn enqueue_in_turn(&self, before: Option<&Node>, after: Option<&Node>) {
+        let is_unschedulable = |node: Option<&Node>| node.map(|node| node.spec.unschedulable);
+        let is_cordoned = is_unschedulable(before) != is_unschedulable(after);
+        let has_same = |key: &str, value: &str| {
+            let has =
+                |node: Option<&Node>| node.and_then(|node| node.metadata.annotations.get(key)) == Some(value);
+            has(before) && has(after)
+        };
+        let annotations = before.iter().chain(&after).flat_map(|node| node.metadata.annotations.iter());
+        let changed = annotations.filter(|(key, value)| is_cordoned || !has_same(key, value));
+        let keys: HashSet<&str> = changed.filter_map(|(key, _)| turn_key(key)).collect();
+        if keys.is_empty() {
+            return;
+        }
+        for ds in self.caches.daemon_sets.state() {
+            if keys.contains(turns::key(&ds).as_str()) {
+                self.queue.add(Key::from(&*ds));
+            }
+        }
+    }
+
     /// Enqueues the controller of an object; for an orphan every DaemonSet of its namespace, each of which may adopt it.
     fn enqueue_owner(&self, namespace: &str, owners: &[OwnerReference]) {
         match owners.iter().find(|owner| owner.controller == Some(true)) {
@@ -130,6 +158,10 @@ impl WatchedObject for DaemonSet {
         after.is_none().then(|| ChangedObject::DaemonSetGone(Key::from(ds)))
     }
 
+    fn note(event: &Event<Self>, caches: &Caches) {
+        caches.wants.note(event, || caches.daemon_sets.state());
+    }
+
     fn enqueue_listed_before(before: &[Arc<Self>], mapper: &EventMapper) {
         before.iter().for_each(|ds| mapper.queue.add(Key::from(&**ds)));
     }
@@ -145,8 +177,8 @@ impl WatchedObject for DaemonSet {
 }
 
 impl WatchedObject for Pod {
-    fn make_lean(&mut self) {
-        Pod::make_lean(self);
+    fn make_lean(&mut self, wants: &Wants) {
+        wants.make_pod_lean(self);
     }
 
     fn as_changed(_: Option<&Self>, pod: &Self, _: Option<&Self>, caches: &Caches) -> Option<ChangedObject> {
@@ -154,7 +186,7 @@ impl WatchedObject for Pod {
         caches.has_daemon_set_in(namespace).then(|| ChangedObject::Pod(namespace.into(), name.into()))
     }
 
-    fn note_version(event: &Event<Self>, caches: &Caches) {
+    fn note(event: &Event<Self>, caches: &Caches) {
         match event {
             Event::Apply(pod) | Event::Delete(pod) => {
                 caches.pods_are_at([pod.metadata.resource_version.as_str()], false);
@@ -183,6 +215,11 @@ impl WatchedObject for Pod {
     }
 }
 
+/// The key of the DaemonSet that an annotation of a node is about.
+fn turn_key(annotation: &str) -> Option<&str> {
+    annotation.strip_prefix(TURN_PREFIX).or_else(|| annotation.split_once(GATE_INFIX).map(|(_, key)| key))
+}
+
 /// The model holds only the fields that a plan reads, and the resource version, which changes with every write.
 fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
     let (new, old) = (&after.metadata, &before.metadata);
@@ -190,6 +227,7 @@ fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
         || after.status != before.status
         || new.uid != old.uid
         || new.labels != old.labels
+        || new.annotations != old.annotations
         || new.owner_references != old.owner_references
         || new.deletion_timestamp != old.deletion_timestamp
 }
@@ -226,11 +264,21 @@ impl WatchedObject for ControllerRevision {
 }
 
 impl WatchedObject for Node {
-    /// A node has the names of up to 50 images. Without the turns of this policy its annotations would be leftovers to remove, which
-    /// needs a right that this controller does not have.
-    fn make_lean(&mut self) {
-        self.status.images = Vec::new();
-        self.metadata.annotations = Labels::default();
+    fn make_lean(&mut self, wants: &Wants) {
+        wants.make_node_lean(self);
+    }
+
+    fn note(event: &Event<Self>, caches: &Caches) {
+        match event {
+            Event::Apply(node) | Event::Delete(node) => {
+                caches.nodes_are_at([node.metadata.resource_version.as_str()], false);
+            }
+            Event::InitDone => {
+                let nodes = caches.nodes.state();
+                caches.nodes_are_at(nodes.iter().map(|node| node.metadata.resource_version.as_str()), true);
+            }
+            Event::Init | Event::InitApply(_) => {}
+        }
     }
 
     fn as_changed(
@@ -252,6 +300,7 @@ impl WatchedObject for Node {
             // the wait ends.
             return mapper.enqueue_all();
         }
+        mapper.enqueue_in_turn(before, after);
         // Only a node that joins makes the pods of a DaemonSet matter that runs nothing there.
         let pods = if before.is_none() { mapper.caches.pods.state() } else { Vec::new() };
         if let Some(change) = NodeChange::new(pods.iter().map(Arc::as_ref), before, after) {
@@ -485,13 +534,13 @@ mod tests {
         };
         let version = || mapper.caches().pods_version();
         assert_eq!(version(), None);
-        Pod::note_version(&Event::Apply(at("7")), mapper.caches());
+        Pod::note(&Event::Apply(at("7")), mapper.caches());
         assert_eq!(version(), Some(7));
-        Pod::note_version(&Event::Delete(at("9")), mapper.caches());
-        Pod::note_version(&Event::InitApply(at("11")), mapper.caches());
+        Pod::note(&Event::Delete(at("9")), mapper.caches());
+        Pod::note(&Event::InitApply(at("11")), mapper.caches());
         assert_eq!(version(), Some(9), "a list counts once it is complete");
         writers.pods.apply_watcher_event(&Event::Apply(at("8")));
-        Pod::note_version(&Event::InitDone, mapper.caches());
+        Pod::note(&Event::InitDone, mapper.caches());
         assert_eq!(version(), Some(8), "another list begins anew");
     }
 

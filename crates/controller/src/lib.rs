@@ -7,7 +7,7 @@
 //! 2. A [`worker`] takes a key, applies the changes since its last plan, plans and audits.
 //! 3. [`executor`] sends the plan's API calls, and [`response`] classifies the answers.
 //! 4. [`in_flight`] and [`retry_order`] keep the outcomes of these calls for the next pass.
-//! 5. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on.
+//! 5. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on; [`turns`] drains nodes in turn.
 //!
 //! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, [`leader_election`] lets one process act at a time, and [`compare`]
 //! compares plans with the actions of another controller instead of executing them.
@@ -51,7 +51,9 @@ pub mod run;
 mod shutdown;
 pub mod tasks;
 mod tolerant;
+pub mod turns;
 pub mod utf8_body;
+pub mod wants;
 pub mod watch_health;
 pub mod watches;
 pub mod worker;

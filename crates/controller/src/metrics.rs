@@ -1,7 +1,9 @@
 //! Metrics for Prometheus.
 
 use crate::rollout::metrics::RolloutMetrics;
+use crate::turns::metrics::TurnMetrics;
 use daemonset::{Action, ActionOutcome};
+use daemonset_drain::EvictionOutcome;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -31,8 +33,11 @@ pub struct Metrics {
     pub beside_another: Gauge,
     /// The rollouts that a policy steers.
     pub rollouts: RolloutMetrics,
+    /// The nodes in turn.
+    pub(crate) turns: TurnMetrics,
     actions: Family<ActionLabels, Counter>,
     refused_calls: Family<RefusalLabels, Counter>,
+    evictions: Family<EvictionLabels, Counter>,
     findings: Family<FindingLabels, Counter>,
 }
 
@@ -47,6 +52,11 @@ struct ActionLabels {
 struct RefusalLabels {
     action: &'static str,
     code: u16,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct EvictionLabels {
+    outcome: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -91,9 +101,17 @@ impl Default for Metrics {
             "Calls that the API server refused for good, by action and HTTP status",
             Family::clone(&refused_calls),
         );
+        let evictions = Family::default();
+        registry.register(
+            "evictions",
+            "Evictions that drains of nodes in turn asked for, by the API server's answer",
+            Family::clone(&evictions),
+        );
         registry.register("compared", "Results of --compare by verdict", Family::clone(&findings));
         let rollouts = RolloutMetrics::default();
         rollouts.register(&mut registry);
+        let turns = TurnMetrics::default();
+        turns.register(&mut registry);
         Metrics {
             registry: Arc::new(registry),
             reconcile_seconds,
@@ -104,8 +122,10 @@ impl Default for Metrics {
             leader,
             beside_another,
             rollouts,
+            turns,
             actions,
             refused_calls,
+            evictions,
             findings,
         }
     }
@@ -123,6 +143,8 @@ impl Metrics {
         let outcome = match outcome {
             ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => "done",
             ActionOutcome::Rejected => "failed",
+            ActionOutcome::Conflict => "outdated",
+            ActionOutcome::AlreadyExists => "exists",
             _ => "unknown",
         };
         self.actions.get_or_create(&ActionLabels { action, reason, outcome }).inc();
@@ -131,6 +153,17 @@ impl Metrics {
     /// Counts a call that the API server refused for good, with the code of its answer.
     pub fn count_refusal(&self, action: &Action, code: u16) {
         self.refused_calls.get_or_create(&RefusalLabels { action: action.kind(), code }).inc();
+    }
+
+    /// Counts an eviction that was asked for.
+    pub fn count_eviction(&self, outcome: EvictionOutcome) {
+        let outcome = match outcome {
+            EvictionOutcome::Accepted => "accepted",
+            EvictionOutcome::Gone => "gone",
+            EvictionOutcome::Rejected => "rejected",
+            _ => "refused",
+        };
+        self.evictions.get_or_create(&EvictionLabels { outcome }).inc();
     }
 
     /// Counts a finding of `--compare`.

@@ -5,6 +5,10 @@ use crate::change_log::{Entries, LogPosition};
 use crate::in_flight::InFlight;
 use crate::output::Output;
 use crate::rollout::Rollout;
+use crate::rollout::policy::TurnsOf;
+use crate::turns::Free;
+use crate::turns::story::Story;
+use crate::turns::whole_pods::WholePods;
 use daemonset::model::{DaemonSet, Uid};
 use daemonset::{Action, Escaped, Plan, Policy, RevisionView, StatusReason};
 use daemonset_audit::Auditor;
@@ -24,6 +28,14 @@ pub struct PerDaemonSet {
     pub auditor: Auditor,
     /// Its rollout, if a policy steers it.
     pub rollout: Rollout,
+    /// The driver beside this controller, if the policy leaves the turns to it.
+    pub(crate) turns_of: TurnsOf,
+    /// The events about its turns.
+    pub(crate) turn_story: Story,
+    /// Its pods that the cache keeps too lean for its policy.
+    pub(crate) whole_pods: WholePods,
+    /// The free resources of the nodes, if its policy asks for them.
+    pub(crate) free: Free,
     /// When it left the cache; `None` while the cache has it.
     pub absent_since: Option<Instant>,
     /// How far its tracker has read the change log.
@@ -54,6 +66,10 @@ impl PerDaemonSet {
             in_flight: InFlight::new(uid, policy),
             auditor: Auditor::default(),
             rollout: Rollout::default(),
+            turns_of: TurnsOf::This,
+            turn_story: Story::default(),
+            whole_pods: WholePods::default(),
+            free: Free::default(),
             absent_since: None,
             position: LogPosition::default(),
             last_seen: None,

@@ -4,8 +4,9 @@
 //! one pod that nobody may delete, would end each plan at the same place, and the actions behind it would never be executed.
 //! (Kubernetes' own controller goes through nodes in a random order.)
 
-use daemonset::Action;
+use crate::executor::turns::is_of_turns;
 use daemonset::model::{NodeName, Uid};
+use daemonset::{Action, CreateReason};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -73,7 +74,7 @@ impl RetryOrder {
         // The creates have changed places, but the n-th create of the plan still belongs to the batch of the n-th place:
         // a slow start sends 1, 2, 4 … creates at a time, whichever they are.
         let creates = ordered.iter_mut().filter_map(|action| match action {
-            Action::CreatePod { batch, .. } => Some(batch),
+            Action::CreatePod { batch, reason, .. } if *reason != CreateReason::PullImages => Some(batch),
             _ => None,
         });
         for (batch, planned) in creates.zip(batches) {
@@ -96,14 +97,19 @@ fn runs_last(action: &Action) -> bool {
 
 fn target(action: &Action) -> Option<Target> {
     match action {
+        // A refusal about these concerns no pod of the DaemonSet, and they come last anyway.
+        action if is_of_turns(action) => None,
         Action::CreatePod { node, .. } => Some(Target::PodOn(node.clone())),
-        Action::DeletePod { pod, .. } => Some(Target::Pod(pod.uid.clone())),
+        Action::DeletePod { pod, .. } | Action::UpdatePodInPlace { pod, .. } => {
+            Some(Target::Pod(pod.uid.clone()))
+        }
         _ => None,
     }
 }
 
 fn batch(action: &Action) -> Option<u32> {
     match action {
+        action if is_of_turns(action) => None,
         Action::CreatePod { batch, .. } => Some(*batch),
         _ => None,
     }

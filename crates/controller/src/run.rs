@@ -24,6 +24,7 @@ use crate::response::ActingClient;
 use crate::rollout::policy::Policies;
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
 use crate::tasks::Tasks;
+use crate::turns::Turns;
 use crate::watches::Scope;
 use crate::worker::{Mode, Worker};
 use anyhow::{anyhow, bail};
@@ -131,6 +132,7 @@ fn worker(
     (metrics, connection): (&Metrics, &Connection),
 ) -> anyhow::Result<Worker> {
     Ok(Worker {
+        turns: Turns::new(caches, &queue),
         caches: caches.clone(),
         queue,
         mode,

@@ -27,7 +27,7 @@ use tokio::time::{Instant, sleep};
 
 /// The API server ends a watch after this time, and the watcher gives a silent one up 5 s later: a connection that is half open
 /// is noticed within a minute. A watch that has nothing to tell is silent for a minute, the time between two bookmarks.
-const WATCH_SECONDS: u32 = 50;
+pub(crate) const WATCH_SECONDS: u32 = 50;
 
 /// How many objects a page of a list has. An object has up to 1.5 MB, and a page is in memory twice, as it was received and as
 /// text: the pages of pods and revisions, which tenants can make so large, fit into 512 MiB.
@@ -67,7 +67,11 @@ impl Watches {
         let follow = self.clone().follow(apis(client, scope), selected, writers.daemon_sets);
         tasks.spawn("watch of daemonsets", follow);
         let follow = self.clone().follow(apis(client, scope), all.clone(), writers.pods);
-        tasks.spawn("watch of pods", follow);
+        let wants = self.mapper.caches().wants.clone();
+        tasks.spawn("watch of pods", async move {
+            wants.wait_until_known().await;
+            follow.await;
+        });
         let follow = self.clone().follow(apis_of_all(client), all.clone(), writers.nodes);
         tasks.spawn("watch of nodes", follow);
         let follow = self.follow(apis(client, scope), all, writers.revisions);
@@ -98,7 +102,7 @@ impl Watches {
                         if let Event::Apply(object) | Event::Delete(object) | Event::InitApply(object) =
                             &mut event
                         {
-                            object.make_lean();
+                            object.make_lean(&self.mapper.caches().wants);
                         }
                         backoff.succeeded(&event);
                         self.take_event(&mut writer, &event);
@@ -135,7 +139,7 @@ impl Watches {
             Event::Init | Event::InitApply(_) | Event::Apply(_) | Event::Delete(_) => Vec::new(),
         };
         let before = self.update_cache(writer, event);
-        K::note_version(event, self.mapper.caches());
+        K::note(event, self.mapper.caches());
         match event {
             Event::Apply(object) => self.mapper.applied(before.as_deref(), object),
             Event::Delete(object) => self.mapper.deleted(before.as_deref(), object),
@@ -232,7 +236,7 @@ fn apis_of_all<K: Resource<DynamicType = ()>>(client: &Client) -> Apis<K> {
 /// The delay before a failed watch starts again (client-go `reflector.go`). Its longest delay of 30 s is shorter here: the
 /// caches should be right soon after an API server is back.
 #[derive(Debug, Default)]
-struct WatchBackoff {
+pub(crate) struct WatchBackoff {
     failures: u32,
     /// Lists and lines of watches that could not be decoded, since the last line that could.
     undecodable: u32,
@@ -249,15 +253,18 @@ pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
 pub(crate) const RETRY_WHILE_STARTING: Duration = Duration::from_millis(500);
 
 impl WatchBackoff {
-    /// An event has come.
-    fn succeeded<K>(&mut self, event: &Event<K>) {
+    /// An event has come. The start of a list is no success yet.
+    pub(crate) fn succeeded<K>(&mut self, event: &Event<K>) {
+        if matches!(event, Event::Init) {
+            return;
+        }
         self.failures = 0;
         if matches!(event, Event::Apply(_) | Event::Delete(_)) {
             self.undecodable = 0;
         }
     }
 
-    fn next_delay(&mut self) -> Duration {
+    pub(crate) fn next_delay(&mut self) -> Duration {
         next(&mut self.failures)
     }
 

@@ -7,6 +7,7 @@ mod error;
 mod reads;
 mod refusals;
 mod stored_bytes;
+pub(crate) mod turns;
 
 pub use error::{ExecuteError, Refusal};
 
@@ -18,6 +19,7 @@ use crate::response::{
 };
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, PodMeta, Uid};
+use daemonset::policy::PodNames;
 use daemonset::{Action, ActionOutcome, EventType};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -65,6 +67,35 @@ impl CallResult {
     }
 }
 
+/// The actions of a plan that are due after a failure.
+#[derive(Clone, Copy)]
+enum Due {
+    All,
+    /// The update of the status and events; and changes of nodes and pull pods.
+    StandingAlone {
+        of_turns: bool,
+    },
+    Nothing,
+}
+
+impl Due {
+    fn after(self, group: &[Action], executed: &Result<Executed, ExecuteError>) -> Self {
+        match (self, executed) {
+            (_, Ok(Executed::Whole)) => self,
+            (Due::All, Ok(Executed::InPart)) => Due::StandingAlone { of_turns: false },
+            (_, Ok(Executed::InPart)) => self,
+            // A node that has changed under a turn may change the others: its room, its cordon, the turn of another DaemonSet.
+            (_, Err(ExecuteError::Outdated(_))) if group.iter().any(turns::is_of_node) => {
+                Due::StandingAlone { of_turns: false }
+            }
+            // A pull pod that is not as the snapshot shows it concerns nothing else.
+            (_, Err(ExecuteError::Outdated(_))) if group.iter().all(turns::is_of_turns) => self,
+            (_, Err(error)) if error.allows_status() => Due::StandingAlone { of_turns: true },
+            (_, Err(_)) => Due::Nothing,
+        }
+    }
+}
+
 impl Executor {
     /// An executor that sends with this client.
     pub fn new(client: ActingClient, events: EventRecorder, metrics: Metrics) -> Self {
@@ -84,20 +115,32 @@ impl Executor {
         if actions.iter().any(is_adoption) {
             self.check_before_adoption(ds).await?;
         }
-        let (mut result, end) = (Ok(Executed::Whole), Instant::now() + LONGEST_PLAN);
+        let (mut result, mut due, end) = (Ok(Executed::Whole), Due::All, Instant::now() + LONGEST_PLAN);
+        let mut all_turns_ended = true;
         for group in Action::batches(actions) {
-            let allows_status = match &result {
-                Ok(Executed::Whole) => {
-                    result = self.execute_group(ds, group, state, end).await;
-                    continue;
+            // A turn may begin in the room of one whose end is not done.
+            let has_room = all_turns_ended || !group.iter().any(turns::is_begin);
+            let end = match due {
+                Due::All => end,
+                // The time begins anew for what stands alone, which is little. A plan that grows old changes no node.
+                Due::StandingAlone { of_turns: false } if group.iter().any(turns::is_of_turns) => continue,
+                Due::StandingAlone { .. } if group.iter().all(Action::stands_alone) => {
+                    Instant::now() + LONGEST_PLAN
                 }
-                Ok(Executed::InPart) => true,
-                Err(error) => error.allows_status(),
+                Due::StandingAlone { .. } | Due::Nothing => continue,
             };
-            if allows_status && group.iter().all(Action::stands_alone) {
-                // The plan has ended already: the outcome does not matter.
-                let _ = self.execute_group(ds, group, state, Instant::now() + LONGEST_PLAN).await;
+            if !has_room {
+                continue;
             }
+            let executed = self.execute_group(ds, group, state, end).await;
+            all_turns_ended &= executed == Ok(Executed::Whole) || !group.iter().any(turns::is_end);
+            due = due.after(group, &executed);
+            // The first failure is that of the plan.
+            result = match (result, executed) {
+                (Ok(Executed::Whole), executed) => executed,
+                (Ok(Executed::InPart), Err(error)) => Err(error),
+                (first, _) => first,
+            };
         }
         result
     }
@@ -139,13 +182,14 @@ impl Executor {
         state: &mut PerDaemonSet,
         end: Instant,
     ) -> Result<Executed, ExecuteError> {
+        let names = state.in_flight.tracker.policy().pod_names;
         let mut waiting = group.iter().peekable();
         let mut under_way = FuturesUnordered::new();
         let (mut first_error, mut errors) = (None, 0_usize);
         loop {
             while first_error.is_none() && under_way.len() < MAX_CONCURRENT_CALLS {
                 let Some(action) = waiting.next_if(|_| Instant::now() < end) else { break };
-                under_way.push(async move { (action, self.execute_action(ds, action).await) });
+                under_way.push(async move { (action, self.execute_action(ds, action, names).await) });
             }
             let Some((action, CallResult { outcome, error, marked })) = under_way.next().await else { break };
             state.in_flight.record(action, &outcome, self.events.now());
@@ -191,7 +235,7 @@ impl Executor {
         }
     }
 
-    async fn execute_action(&self, ds: &DaemonSet, action: &Action) -> CallResult {
+    async fn execute_action(&self, ds: &DaemonSet, action: &Action, names: PodNames) -> CallResult {
         let caller = self.events.caller(ds);
         if let Action::RecordEvent { event_type, reason, message, .. } = action {
             self.report(ds, *event_type, reason.as_str(), message);
@@ -203,15 +247,20 @@ impl Executor {
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
         let response = self.client.send(request).await;
-        let pod = match &response {
-            ApiResponse::Done(body) => returned_pod(action, body),
+        let object = match &response {
+            ApiResponse::Done(body) => returned_object(action, body),
             _ => None,
         };
-        self.record_event(&caller, action, (&response, pod.as_ref()));
+        self.record_event(&caller, action, (&response, object.as_ref()));
         match response {
             ApiResponse::Done(body) => {
                 let marked = marked(action, &body);
-                CallResult { outcome: outcome(action, pod.as_ref()), error: None, marked }
+                CallResult { outcome: outcome(action, object.as_ref()), error: None, marked }
+            }
+            ApiResponse::Rejected(status)
+                if status.is_already_exists() && turns::has_one_name(action, names) =>
+            {
+                CallResult { outcome: ActionOutcome::AlreadyExists, error: None, marked: None }
             }
             ApiResponse::Rejected(status) => self.handle_rejection(&caller, (action, &call), &status).await,
             response => unanswered(response),
@@ -241,6 +290,9 @@ impl Executor {
                 Some(error.clone())
             }
         };
+        if let (Some((reason, message)), None) = (turns::event(action), &error) {
+            return self.report(caller.daemon_set, EventType::Normal, reason, &message);
+        }
         let (kind, reason, message) = match (action, error) {
             (Action::CreatePod { .. }, None) => {
                 let name = pod.map(|pod| pod.name.as_str()).unwrap_or_default();
@@ -298,8 +350,8 @@ fn is_status_update(action: &Action) -> bool {
     matches!(action, Action::UpdateStatus { .. })
 }
 
-fn outcome(action: &Action, pod: Option<&PodMeta>) -> ActionOutcome {
-    match (action, pod) {
+fn outcome(action: &Action, object: Option<&PodMeta>) -> ActionOutcome {
+    match (action, object) {
         (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(ObjectRef::from(pod)),
         // A pod was created, but the response does not name it: the watch will show it.
         (Action::CreatePod { .. }, None) => ActionOutcome::Unknown,
@@ -307,18 +359,25 @@ fn outcome(action: &Action, pod: Option<&PodMeta>) -> ActionOutcome {
         (Action::DeletePod { .. }, Some(pod)) if pod.deletion_timestamp.is_some() => {
             ActionOutcome::Changed(ObjectRef::from(pod))
         }
+        (Action::PatchNode { .. } | Action::UpdatePodInPlace { .. }, Some(object)) => {
+            ActionOutcome::Changed(ObjectRef::from(object))
+        }
         _ => ActionOutcome::Done,
     }
 }
 
-/// The metadata of the pod in the response to its create or delete. Nothing else of it is read, so that a large pod costs little.
-fn returned_pod(action: &Action, body: &[u8]) -> Option<PodMeta> {
+/// The metadata of the pod or node in the response to its create, change or delete. Nothing else of it is read, so that a large object
+/// costs little.
+fn returned_object(action: &Action, body: &[u8]) -> Option<PodMeta> {
     #[derive(Deserialize)]
     struct Returned {
         metadata: PodMeta,
     }
     match action {
-        Action::CreatePod { .. } | Action::DeletePod { .. } => {
+        Action::CreatePod { .. }
+        | Action::DeletePod { .. }
+        | Action::UpdatePodInPlace { .. }
+        | Action::PatchNode { .. } => {
             let Returned { metadata } = serde_json::from_slice(body).ok()?;
             // A `Status` has no name.
             Some(metadata).filter(|metadata| !metadata.name.is_empty())

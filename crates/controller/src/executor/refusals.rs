@@ -25,6 +25,11 @@ impl Executor {
             Action::DeletePod { .. } | Action::DeleteRevision { .. } if status.is_not_found() => {
                 CallResult::done()
             }
+            // Nothing was refused: the node has changed since, or the pod is gone, as an action on the present object may be due.
+            Action::PatchNode { .. } | Action::UpdatePodInPlace { .. } if is_outdated(status) => CallResult {
+                outcome: ActionOutcome::Conflict,
+                ..rejected(ExecuteError::Outdated(status.message.clone()))
+            },
             // The object is gone, or another one has its name (v1.36 `ReleasePod`).
             Action::ReleasePod { .. } | Action::ReleaseRevision { .. }
                 if status.is_not_found() || is_of_another_object(status) =>
@@ -99,17 +104,18 @@ pub(super) fn created_name(action: &Action) -> Option<&str> {
     pod.name()
 }
 
+/// Whether the object is gone, is another one, or has changed since.
+pub(super) fn is_outdated(status: &Status) -> bool {
+    status.is_conflict() || status.is_not_found() || is_of_another_object(status)
+}
+
 /// The meaning of an answer that no rule of an action covers.
 pub(super) fn final_answer(status: &Status) -> ExecuteError {
     let message = || status.message.clone();
     if is_namespace_terminating(status) {
         return ExecuteError::NamespaceTerminating;
     }
-    if status.is_conflict()
-        || status.is_already_exists()
-        || status.is_not_found()
-        || is_of_another_object(status)
-    {
+    if status.is_already_exists() || is_outdated(status) {
         return ExecuteError::Outdated(message());
     }
     if status.is_forbidden() {

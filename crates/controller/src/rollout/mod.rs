@@ -15,6 +15,9 @@ use daemonset::model::DaemonSet;
 /// The prefix of the annotations of a DaemonSet that steer its rollout.
 const PREFIX: &str = "rollout.daemonset/";
 
+/// The annotation of a DaemonSet with its policy.
+pub(crate) const POLICY: &str = "rollout.daemonset/policy";
+
 /// The annotations of a DaemonSet that steer its rollout, each with its key.
 fn annotations(ds: &DaemonSet) -> impl Iterator<Item = (&str, &str)> {
     ds.metadata.annotations.iter().filter(|(key, _)| key.starts_with(PREFIX))

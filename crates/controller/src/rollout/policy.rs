@@ -1,11 +1,10 @@
 //! The policy of one DaemonSet: its annotations on top of `--policy`.
 
-use super::annotations;
-use crate::args::not_carried_out;
+use super::{POLICY, annotations};
 use crate::yaml;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::policy::{Powers, RolloutPolicy};
+use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Powers, TurnMode};
 
 /// Where the policies of the DaemonSets come from.
 #[derive(Debug, Clone)]
@@ -32,6 +31,26 @@ pub struct PolicyReading {
     pub policy: Option<Policy>,
     /// A problem that its author should know.
     pub problem: Option<PolicyProblem>,
+    /// Who carries out its turns.
+    pub turns_of: TurnsOf,
+}
+
+/// The process that carries out the turns of a policy, and its pulls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnsOf {
+    /// This one.
+    This,
+    /// The driver beside it.
+    Driver,
+}
+
+/// The powers of a DaemonSet's annotations.
+#[derive(Debug, Clone, Default)]
+pub struct Granted {
+    /// Those that its namespace has.
+    pub powers: Powers,
+    /// Why they are unknown, if they are. Then it has none.
+    pub unreadable: Option<String>,
 }
 
 /// A problem of a policy, as an event about the DaemonSet.
@@ -62,59 +81,92 @@ impl Policies {
         by_annotations || self.of_file.rollout.is_some()
     }
 
+    /// Whether the policy of this DaemonSet may need a power of its namespace.
+    pub fn needs_powers(&self, ds: &DaemonSet) -> bool {
+        self.role != Role::Comparison && may_need_powers(ds)
+    }
+
     /// The policy of this DaemonSet.
-    pub fn read(&self, ds: &DaemonSet) -> PolicyReading {
+    pub fn read(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
         match self.role {
-            Role::Comparison => PolicyReading { policy: Some(self.of_file.clone()), problem: None },
-            Role::Controller => self.read_as_controller(ds),
-            Role::Driver => self.read_as_driver(ds),
+            // Kubernetes' controller leaves the turns of a driver beside it alone.
+            Role::Comparison => {
+                let policy = Some(self.of_file.clone());
+                PolicyReading { policy, problem: None, turns_of: TurnsOf::Driver }
+            }
+            Role::Controller => self.read_as_controller(ds, granted),
+            Role::Driver => self.read_as_driver(ds, granted),
         }
     }
 
     /// This process is the controller that creates the pods: it leaves the update of a policy to drive to a driver, and does the
     /// rest. To drive here would leave nodes that join without a pod.
-    fn read_as_controller(&self, ds: &DaemonSet) -> PolicyReading {
-        let (policy, unreadable) = with_annotations(&self.of_file, ds);
-        let not_driven = policy.drive.is_some().then(|| PolicyProblem::not_driven(ds));
-        PolicyReading { policy: Some(policy.drive(None)), problem: unreadable.or(not_driven) }
+    fn read_as_controller(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
+        let (policy, unreadable) = with_annotations(&self.of_file, ds, granted);
+        if policy.drive.is_none() {
+            return PolicyReading { policy: Some(policy), problem: unreadable, turns_of: TurnsOf::This };
+        }
+        // Without `drive` each turn would end here as soon as the driver has begun it.
+        let policy = policy.drive(None).turn(TurnMode::Keep);
+        let problem = unreadable.unwrap_or_else(|| PolicyProblem::not_driven(ds));
+        PolicyReading { policy: Some(policy), problem: Some(problem), turns_of: TurnsOf::Driver }
     }
 
     /// A policy that can't be read drives nothing: nobody knows within which limits.
-    fn read_as_driver(&self, ds: &DaemonSet) -> PolicyReading {
-        let mut of_file = self.of_file.clone();
-        if ds.spec.update_strategy.kind != "OnDelete" {
-            // The policy of the file is for the DaemonSets that can be driven.
-            of_file.drive = None;
-        }
+    fn read_as_driver(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
+        let of_file = self.of_file_of_driver(ds);
         let concerns_it = of_file.drive.is_some() || annotations(ds).next().is_some();
-        match with_annotations(&of_file, ds) {
-            (policy, None) => {
-                PolicyReading { policy: Some(policy).filter(|policy| policy.drive.is_some()), problem: None }
-            }
-            (_, Some(problem)) => {
-                PolicyReading { policy: None, problem: Some(problem).filter(|_| concerns_it) }
-            }
+        let (policy, problem) = match with_annotations(&of_file, ds, granted) {
+            (policy, None) => (Some(policy).filter(|policy| policy.drive.is_some()), None),
+            (_, Some(problem)) => (None, Some(problem).filter(|_| concerns_it)),
+        };
+        PolicyReading { policy, problem, turns_of: TurnsOf::This }
+    }
+
+    /// The policy of the file is for the DaemonSets that can be driven.
+    fn of_file_of_driver(&self, ds: &DaemonSet) -> Policy {
+        let of_file = self.of_file.clone();
+        if ds.spec.update_strategy.kind == "OnDelete" { of_file } else { of_file.drive(None).turn(None) }
+    }
+
+    /// Whether this process is a driver, and the policy of the DaemonSet asks for no driven turns: those that it has end. A policy that
+    /// can't be read keeps them.
+    pub(crate) fn has_stopped_driving(&self, ds: &DaemonSet) -> bool {
+        if self.role != Role::Driver {
+            return false;
         }
+        // Whether a field is permitted is no matter here.
+        let read = self.of_file_of_driver(ds).with_annotations(ds, &Powers::all(), yaml::read);
+        // With another strategy the turns are those of the controller that carries it out.
+        let ends = |policy: &Policy| policy.turn.is_none() || ds.spec.update_strategy.kind == "OnDelete";
+        read.is_ok_and(|policy| policy.drive.is_none() && ends(&policy))
     }
 }
 
-/// The policy to go on with. One that can't be read, or that does not fit the DaemonSet, is a problem, and the rollout is paused.
-fn with_annotations(of_file: &Policy, ds: &DaemonSet) -> (Policy, Option<PolicyProblem>) {
-    let invalid = match of_file.clone().with_annotations(ds, &Powers::default(), yaml::read) {
-        Ok(policy) => {
-            let Some(problem) = not_carried_out(&policy).next() else { return (policy, None) };
-            // The rollout without it would not be the one that its author wants.
-            let message = format!("The rollout is paused, since its policy can't be followed: {problem}");
-            let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
-            return (of_file.clone().rollout(RolloutPolicy::default().paused(true)), Some(problem));
-        }
+/// Whether the text of a policy may have a field that needs a power: a word too much leads to a watch of the namespaces.
+pub(crate) fn may_need_powers(ds: &DaemonSet) -> bool {
+    let text = ds.metadata.annotations.get(POLICY).unwrap_or_default();
+    ["turn", "drain", "priorityClassName"].iter().any(|field| text.contains(field))
+}
+
+/// The policy to go on with. One that can't be read, is not permitted, or does not fit the DaemonSet, is a problem, and the rollout is
+/// paused.
+fn with_annotations(of_file: &Policy, ds: &DaemonSet, granted: &Granted) -> (Policy, Option<PolicyProblem>) {
+    let invalid = match of_file.clone().with_annotations(ds, &granted.powers, yaml::read) {
+        Ok(policy) => return (policy, None),
         Err(invalid) => invalid,
     };
-    let message = if invalid.annotation.is_empty() {
-        format!("The rollout is paused, since the policy of --policy does not fit: {invalid}")
+    let is_permitted = |problem: &InvalidRolloutPolicy| problem.reason == InvalidPolicyReason::Invalid;
+    let because = if invalid.annotation.is_empty() {
+        "the policy of --policy does not fit"
+    } else if invalid.all().any(is_permitted) {
+        "its policy can't be read"
     } else {
-        format!("The rollout is paused, since its policy can't be read: {invalid}")
+        "its policy is not permitted"
     };
+    let unknown = granted.unreadable.iter().filter(|_| !invalid.all().all(is_permitted));
+    let unknown: String = unknown.map(|reason| format!(" (no namespace can be read: {reason})")).collect();
+    let message = format!("The rollout is paused, since {because}: {invalid}{unknown}");
     let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
     (invalid.policy(of_file.clone()), Some(problem))
 }
@@ -129,6 +181,14 @@ impl PolicyProblem {
         let message = "The policy drives the update, but this controller runs without --drive: outdated pods wait until a driver or a \
                        person deletes them";
         PolicyProblem::new(ds, "UpdateNotDriven", message.to_owned())
+    }
+
+    /// The policy holds pods that do not fit, and this process does not know what is free.
+    pub(crate) fn fit_unknown(ds: &DaemonSet, reason: &str) -> Self {
+        let message = format!(
+            "Each new pod counts as one that fits, since the pods of the cluster can't be read: {reason}"
+        );
+        PolicyProblem::new(ds, "FitUnknown", message)
     }
 }
 
@@ -146,7 +206,7 @@ mod tests {
     use super::*;
     use crate::rollout::Rollout;
     use daemonset::model::IntOrString;
-    use daemonset::policy::UnreadyPolicy;
+    use daemonset::policy::{RolloutPolicy, TurnPolicy, UnreadyPolicy};
     use serde_json::{Value, from_value, json};
 
     const DRIVE: &str = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 2}}";
@@ -161,7 +221,7 @@ mod tests {
     }
 
     fn read(role: Role, ds: &DaemonSet) -> PolicyReading {
-        Policies::new(Policy::default(), role).read(ds)
+        Policies::new(Policy::default(), role).read(ds, &Granted::default())
     }
 
     fn reason(reading: &PolicyReading) -> Option<&str> {
@@ -174,8 +234,9 @@ mod tests {
         let json = r#"{"waves": [{"upTo": "10%", "nodes": {"matchLabels": {"pool": "a"}}}, {}], "approved": {"3": 2}, "conditions": true}"#;
         let of_file = Policy::default().unready(UnreadyPolicy::WithinBudget).burst(7);
         let policies = Policies::new(of_file, Role::Controller);
-        let [one, other] =
-            [yaml, json].map(|text| policies.read(&with_policy("RollingUpdate", text)).policy.unwrap());
+        let [one, other] = [yaml, json].map(|text| {
+            policies.read(&with_policy("RollingUpdate", text), &Granted::default()).policy.unwrap()
+        });
         assert_eq!(one, other);
         assert_eq!((one.burst, one.unready, one.conditions), (7, UnreadyPolicy::WithinBudget, true));
         let rollout = one.rollout.unwrap();
@@ -199,13 +260,79 @@ mod tests {
         }
     }
 
+    /// An admin delegates powers to a namespace.
     #[test]
-    fn a_policy_that_is_not_carried_out_pauses() {
-        for text in ["pull: {}", "inPlace: IfPossible", "fit: Hold", "podNames: OnePerNode"] {
-            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
-            assert!(reading.policy.unwrap().rollout.is_some_and(|rollout| rollout.paused), "{text}");
-            assert!(reading.problem.unwrap().message.contains("does not carry it out"), "{text}");
-        }
+    fn a_policy_beyond_the_powers_of_its_namespace_pauses_and_keeps_turns() {
+        let ds = with_policy("RollingUpdate", "turn: {cordon: true}\nwaves: [{}]");
+        let policies = Policies::new(Policy::default(), Role::Controller);
+        assert!(
+            policies.needs_powers(&ds)
+                && !policies.needs_powers(&with_policy("RollingUpdate", "waves: [{}]"))
+        );
+        let granted = Granted { powers: Powers::parse("turn"), unreadable: None };
+        let turn = TurnMode::Take(TurnPolicy::default().cordon(true));
+        let reading = policies.read(&ds, &granted);
+        assert_eq!((reading.policy.unwrap().turn, reading.problem), (Some(turn), None));
+        let reading = policies.read(&ds, &Granted::default());
+        assert_eq!(reading.policy.unwrap().turn, Some(TurnMode::Keep));
+        let message = reading.problem.unwrap().message;
+        assert!(
+            message.starts_with("The rollout is paused, since its policy is not permitted: "),
+            "{message}"
+        );
+        assert!(message.contains("turn: Forbidden: needs the power turn"), "{message}");
+        let unreadable =
+            Granted { unreadable: Some("namespaces is forbidden".to_owned()), ..Granted::default() };
+        let message = policies.read(&ds, &unreadable).problem.unwrap().message;
+        assert!(message.ends_with(" (no namespace can be read: namespaces is forbidden)"), "{message}");
+        let file =
+            Policies::new(Policy::default().turn(TurnMode::Take(TurnPolicy::default())), Role::Controller);
+        assert_eq!(
+            file.read(&with_policy("RollingUpdate", "{}"), &Granted::default()).problem,
+            None,
+            "an admin's own"
+        );
+    }
+
+    /// The controller would end each turn as soon as the driver has begun it.
+    #[test]
+    fn a_controller_leaves_turns_to_the_driver() {
+        let granted = Granted { powers: Powers::all(), unreadable: None };
+        let text = format!("{DRIVE}\nturn: {{cordon: true}}");
+        let reading = Policies::new(Policy::default(), Role::Controller)
+            .read(&with_policy("OnDelete", &text), &granted);
+        assert_eq!((reading.policy.unwrap().turn, reading.turns_of), (Some(TurnMode::Keep), TurnsOf::Driver));
+        let reading =
+            Policies::new(Policy::default(), Role::Driver).read(&with_policy("OnDelete", &text), &granted);
+        assert!(matches!(reading.policy.unwrap().turn, Some(TurnMode::Take(_))));
+        assert_eq!(reading.turns_of, TurnsOf::This);
+    }
+
+    #[test]
+    fn the_turns_of_a_daemon_set_that_is_driven_no_more_are_the_drivers_to_end() {
+        let has_stopped = |role: Role, strategy: &str, text: &str| {
+            Policies::new(Policy::default(), role).has_stopped_driving(&with_policy(strategy, text))
+        };
+        let driven = format!("{DRIVE}\nturn: {{}}");
+        assert!(!has_stopped(Role::Driver, "OnDelete", &driven));
+        assert!(
+            has_stopped(Role::Driver, "OnDelete", "{}") && has_stopped(Role::Driver, "OnDelete", "turn: {}")
+        );
+        assert!(
+            !has_stopped(Role::Driver, "OnDelete", "turn: {cordn: true}"),
+            "a typing error uncordons no node"
+        );
+        assert!(has_stopped(Role::Driver, "RollingUpdate", "{}"));
+        assert!(!has_stopped(Role::Driver, "RollingUpdate", "turn: {}"), "they are the controller's");
+        assert!(!has_stopped(Role::Controller, "OnDelete", "{}"), "it plans each DaemonSet");
+        let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
+        let file = Policy::default().drive(Some(drive)).turn(TurnMode::Take(TurnPolicy::default()));
+        let policies = Policies::new(file, Role::Driver);
+        assert!(!policies.has_stopped_driving(&ds("OnDelete", json!({}))));
+        assert!(
+            policies.has_stopped_driving(&ds("RollingUpdate", json!({}))),
+            "the file is for those that can be driven"
+        );
     }
 
     /// Nine lines that say the same nine times, again and again: four billion waves.
@@ -229,16 +356,20 @@ mod tests {
         let of_file = Policy::default().rollout(RolloutPolicy::default().on_failure(on_failure));
         let policies = Policies::new(of_file, Role::Controller);
         let mut ds = ds("RollingUpdate", json!({}));
-        assert_eq!(policies.read(&ds).problem, None);
+        assert_eq!(policies.read(&ds, &Granted::default()).problem, None);
         ds.spec.min_ready_seconds = 60;
-        let reading = policies.read(&ds);
+        let reading = policies.read(&ds, &Granted::default());
         assert!(reading.policy.unwrap().rollout.unwrap().paused);
         let message = reading.problem.unwrap().message;
         assert!(
             message.contains("the policy of --policy does not fit: onFailure.availableWithinSeconds: "),
             "{message}"
         );
-        assert_eq!(Policies::new(policies.of_file, Role::Driver).read(&ds).problem, None, "it is not driven");
+        assert_eq!(
+            Policies::new(policies.of_file, Role::Driver).read(&ds, &Granted::default()).problem,
+            None,
+            "it is not driven"
+        );
     }
 
     #[test]
@@ -272,8 +403,8 @@ mod tests {
     fn the_file_of_a_driver_drives_every_daemon_set_with_on_delete() {
         let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
         let policies = Policies::new(Policy::default().drive(Some(drive)), Role::Driver);
-        assert!(policies.read(&ds("OnDelete", json!({}))).policy.is_some());
-        let other = policies.read(&ds("RollingUpdate", json!({})));
+        assert!(policies.read(&ds("OnDelete", json!({})), &Granted::default()).policy.is_some());
+        let other = policies.read(&ds("RollingUpdate", json!({})), &Granted::default());
         assert_eq!((other.policy, other.problem), (None, None));
     }
 
@@ -295,7 +426,13 @@ mod tests {
         let reading = read(Role::Controller, &steered);
         assert_eq!(reading.problem, None);
         assert_eq!(reading.policy.unwrap().rollout.unwrap().waves.len(), 3);
-        let driven: DaemonSet = from_value(yaml::read(between("```yaml\n", "```")).unwrap()).unwrap();
+        let turns = between("before and after its pod is replaced:\n\n```yaml\n", "```");
+        let granted = Granted { powers: Powers::all(), unreadable: None };
+        let reading = Policies::new(Policy::default(), Role::Controller)
+            .read(&with_policy("RollingUpdate", turns), &granted);
+        assert_eq!(reading.problem, None);
+        let driven = between("a policy that says how to update:\n\n```yaml\n", "```");
+        let driven: DaemonSet = from_value(yaml::read(driven).unwrap()).unwrap();
         let reading = read(Role::Driver, &driven);
         assert_eq!(reading.problem, None);
         assert!(reading.policy.is_some_and(|policy| policy.rollout.is_some()));

@@ -4,6 +4,7 @@ mod beside;
 mod plan;
 mod steer;
 mod sync;
+mod turns;
 
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
@@ -18,6 +19,7 @@ use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::response::UnknownOutcome;
 use crate::rollout::policy::Policies;
+use crate::turns::Turns;
 use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
 use std::collections::HashMap;
 use std::pin::pin;
@@ -70,6 +72,8 @@ pub struct Worker {
     pub clock: Clock,
     /// The signs of another DaemonSet controller.
     pub other_controller: OtherController,
+    /// Powers, drains and the like.
+    pub turns: Turns,
     /// The state between two reconciles, by DaemonSet.
     pub per_daemon_set: Arc<Mutex<HashMap<Key, PerDaemonSet>>>,
 }
@@ -138,7 +142,10 @@ impl Worker {
         let (result, settles_at) = match self.set_policy(key, &ds, &mut state) {
             Follow::Plan => match self.stops_beside_another(key, &ds) {
                 None => (self.sync(key, &ds, &mut state).await, state.in_flight.next_settle()),
-                until => (Ok(()), until),
+                until => {
+                    self.turns.stop(key);
+                    (Ok(()), until)
+                }
             },
             // Outcomes that are still unknown are read when it is planned again.
             Follow::LeaveAlone => (Ok(()), None),
@@ -206,6 +213,9 @@ impl Worker {
         self.queue.forget(key);
         self.other_controller.forget(key);
         self.metrics.rollouts.forget(key);
+        self.metrics.turns.forget(key);
+        self.turns.stop(key);
+        self.turns.look_for_leftovers();
         let mut states = self.states();
         if let Some(state) = states.get_mut(key) {
             state.absent_since.get_or_insert_with(Instant::now);
@@ -241,9 +251,11 @@ mod tests {
     use tokio::time::advance;
 
     fn worker(caches: Caches, clock: Clock) -> Worker {
+        let queue = Arc::new(Queue::new(Duration::ZERO));
         Worker {
+            turns: Turns::new(&caches, &queue),
             caches,
-            queue: Arc::new(Queue::new(Duration::ZERO)),
+            queue,
             mode: Mode::DryRun(Output::default()),
             policies: Policies::new(Policy::default(), Role::Controller),
             status_interval: Duration::ZERO,

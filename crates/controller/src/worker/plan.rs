@@ -3,11 +3,17 @@
 use super::{Mode, Worker};
 use crate::caches::{Caches, Key};
 use crate::executor::ExecuteError;
+use crate::executor::turns::is_of_turns;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
+use crate::rollout::policy::TurnsOf;
+use crate::turns::Free;
+use crate::turns::whole_pods::WholePods;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::report::{RolloutReport, RolloutStage, Warning};
-use daemonset::{EventType, InvalidSnapshot, Observed, ObservedAt, Plan, PlanError, Snapshot, plan};
+use daemonset::{
+    EventType, InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
+};
 use daemonset_audit::{Auditor, Violation, audit};
 use daemonset_incremental::{Tracker, VerifyError};
 use std::cell::OnceCell;
@@ -18,10 +24,20 @@ use tokio::time::Instant;
 /// Objects of one kind, as a cache gives them.
 type List<'i, K> = &'i [Arc<K>];
 
+/// The objects that the state of a DaemonSet keeps beside the caches.
+type Kept<'s> = (&'s mut WrittenRevisions, &'s WholePods, &'s Free);
+
+/// All objects, for the library.
+type Listed<'i> = Observed<'i, Vec<NodeView<'i>>, List<'i, Pod>, List<'i, ControllerRevision>>;
+
 /// All objects that a plan may depend on.
 pub(super) struct Input {
     /// All nodes.
     nodes: Vec<Arc<Node>>,
+    /// The version of the list of nodes, if known.
+    nodes_version: Option<u64>,
+    /// The free resources of the nodes, if the policy asks for them.
+    pub(super) free: Free,
     /// All pods of the DaemonSet's namespace, with and without an owner.
     pub(super) pods: Vec<Arc<Pod>>,
     /// The version of the list of pods, if known.
@@ -37,9 +53,11 @@ impl Input {
     pub(super) fn from_caches(caches: &Caches, key: &Key) -> Self {
         let namespace = key.namespace.as_str();
         // Before the pods, which may be newer than their version but never older.
-        let pods_version = caches.pods_version();
+        let (pods_version, nodes_version) = (caches.pods_version(), caches.nodes_version());
         Input {
             nodes: caches.nodes.state(),
+            nodes_version,
+            free: Free::default(),
             pods_version,
             pods: caches.pods.state_filter(|pod| pod.metadata.namespace == namespace),
             revisions: caches.revisions.state_filter(|revision| revision.metadata.namespace == namespace),
@@ -47,11 +65,24 @@ impl Input {
         }
     }
 
-    fn observed<'i>(
-        &'i self,
-        daemon_set: &'i DaemonSet,
-    ) -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>> {
-        Observed { daemon_set, nodes: &self.nodes, pods: &self.pods, revisions: &self.revisions }
+    /// Completed by the objects that the DaemonSet's own state has.
+    fn completed(mut self, (written, whole, free): Kept<'_>) -> Self {
+        self.revisions = written.newest(self.revisions);
+        whole.replace(&mut self.pods);
+        self.free = free.clone();
+        self
+    }
+
+    fn observed<'i>(&'i self, daemon_set: &'i DaemonSet) -> Listed<'i> {
+        let view = |node: &'i Arc<Node>| {
+            let view = NodeView::from(&**node);
+            match self.free.get(&node.metadata.name) {
+                Some(free) => view.free(free),
+                None => view,
+            }
+        };
+        let nodes = self.nodes.iter().map(view).collect();
+        Observed { daemon_set, nodes, pods: &self.pods, revisions: &self.revisions }
     }
 }
 
@@ -70,7 +101,7 @@ pub(super) struct Audited {
 /// Every problem of the listed objects; a difference between the two plans.
 fn plan_of<'i>(
     tracker: &mut Tracker,
-    mut list: impl FnMut() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
+    mut list: impl FnMut() -> Listed<'i>,
     at: ObservedAt,
 ) -> Result<Plan, VerifyError> {
     let planned = if cfg!(debug_assertions) {
@@ -92,7 +123,7 @@ fn plan_of<'i>(
 fn violations<'i>(
     (tracker, auditor): (&mut Tracker, &mut Auditor),
     plan: &Plan,
-    list: impl FnOnce() -> Observed<'i, List<'i, Node>, List<'i, Pod>, List<'i, ControllerRevision>>,
+    list: impl FnOnce() -> Listed<'i>,
     at: ObservedAt,
 ) -> Result<Vec<Violation>, InvalidSnapshot> {
     if !plan.acts() {
@@ -127,13 +158,18 @@ impl Worker {
         let mut at = ObservedAt::new(self.clock.now());
         // Before the changes, which may be newer.
         at.pods_version = self.caches.pods_version();
+        at.nodes_version = self.caches.nodes_version();
         state.catch_up(&log, &self.caches, ds);
         let is_steered = state.in_flight.tracker.policy().rollout.is_some();
         // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
         // rollout, where it knows another base.
         let log = (cfg!(debug_assertions) || is_steered).then_some(log);
         let input = OnceCell::new();
-        let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
+        let list = || {
+            input
+                .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
+                .observed(ds)
+        };
         let planned = plan_of(&mut state.in_flight.tracker, list, at);
         let plan = match planned {
             Ok(plan) => plan,
@@ -151,7 +187,11 @@ impl Worker {
             }
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
-        let list = || input.get_or_init(|| self.input(key, &mut state.rollout.written)).observed(ds);
+        let list = || {
+            input
+                .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
+                .observed(ds)
+        };
         let judged = violations((&mut state.in_flight.tracker, &mut state.auditor), &audited.plan, list, at);
         drop(log);
         match judged {
@@ -177,11 +217,9 @@ impl Worker {
         plan
     }
 
-    /// The content of the caches now, with the revisions as this process has written them.
-    fn input(&self, key: &Key, written: &mut WrittenRevisions) -> Input {
-        let mut input = Input::from_caches(&self.caches, key);
-        input.revisions = written.newest(input.revisions);
-        input
+    /// The content of the caches now, completed by the state of the DaemonSet.
+    fn input(&self, key: &Key, kept: Kept<'_>) -> Input {
+        Input::from_caches(&self.caches, key).completed(kept)
     }
 
     /// As [`plan_changes`](Self::plan_changes), for other objects than those of the caches.
@@ -194,9 +232,9 @@ impl Worker {
     ) -> Result<Option<Audited>, ExecuteError> {
         self.check_may_act()?;
         let start = Instant::now();
-        input.revisions = state.rollout.written.newest(input.revisions);
+        input = input.completed((&mut state.rollout.written, &state.whole_pods, &state.free));
         let mut at = ObservedAt::new(self.clock.now());
-        at.pods_version = input.pods_version;
+        (at.pods_version, at.nodes_version) = (input.pods_version, input.nodes_version);
         let snapshot = match state.in_flight.tracker.snapshot(input.observed(ds), at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
@@ -231,6 +269,9 @@ impl Worker {
     }
 
     fn defer_status(&self, state: &PerDaemonSet, mut plan: Plan) -> Audited {
+        if state.turns_of == TurnsOf::Driver {
+            plan.actions.retain(|action| !is_of_turns(action));
+        }
         let status_delay;
         (plan.actions, status_delay) = state.defer_status(plan.actions, self.status_interval);
         Audited { plan, status_delay }

@@ -4,8 +4,10 @@ use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::executor::Executor;
 use crate::per_daemon_set::PerDaemonSet;
-use crate::rollout::policy::PolicyReading;
+use crate::rollout::policy::{Granted, PolicyProblem, PolicyReading};
+use crate::turns::{Free, Reading};
 use daemonset::model::DaemonSet;
+use daemonset::policy::{FitPolicy, Powers};
 use daemonset::{EventType, Plan};
 
 /// Whether a DaemonSet is planned.
@@ -18,7 +20,20 @@ pub(super) enum Follow {
 impl Worker {
     /// Puts the policy of the DaemonSet's annotations in force.
     pub(super) fn set_policy(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet) -> Follow {
-        let PolicyReading { policy, problem } = self.policies.read(ds);
+        let Some(granted) = self.granted(ds) else { return Follow::LeaveAlone };
+        let PolicyReading { policy, mut problem, turns_of } = self.policies.read(ds, &granted);
+        state.turns_of = turns_of;
+        if policy.as_ref().is_some_and(|policy| policy.fit == FitPolicy::Hold) {
+            match self.turns.free() {
+                Reading::NotYet => return Follow::LeaveAlone,
+                Reading::Read(free) => state.free = free,
+                // Nothing is known of any node: each pod fits.
+                Reading::Unreadable(reason) => {
+                    state.free = Free::default();
+                    problem = problem.or_else(|| Some(PolicyProblem::fit_unknown(ds, &reason)));
+                }
+            }
+        }
         if let Some(problem) = state.rollout.new_problem(problem) {
             match &self.mode {
                 Mode::Execute(executor) => {
@@ -30,11 +45,36 @@ impl Worker {
             }
         }
         let Some(policy) = policy else {
-            self.metrics.rollouts.forget(key);
+            self.stop_driving(key, state);
             return Follow::LeaveAlone;
         };
         state.in_flight.tracker.set_policy(policy);
         Follow::Plan
+    }
+
+    /// The powers of the DaemonSet's annotations; `None` while they are not known yet.
+    fn granted(&self, ds: &DaemonSet) -> Option<Granted> {
+        if !self.policies.needs_powers(ds) {
+            return Some(Granted::default());
+        }
+        match self.turns.powers_of(&ds.metadata.namespace) {
+            Reading::NotYet => None,
+            Reading::Read(powers) => Some(Granted { powers, unreadable: None }),
+            Reading::Unreadable(reason) => {
+                Some(Granted { powers: Powers::default(), unreadable: Some(reason) })
+            }
+        }
+    }
+
+    /// Its policy asks nothing of this process any more. A policy that can't be read keeps the turns; any other one ends them.
+    fn stop_driving(&self, key: &Key, state: &mut PerDaemonSet) {
+        self.metrics.rollouts.forget(key);
+        self.metrics.turns.forget(key);
+        self.turns.stop(key);
+        if state.in_flight.tracker.policy().drive.is_some() {
+            state.in_flight.tracker.set_policy(self.policies.of_file().clone().drive(None));
+            self.turns.look_for_leftovers();
+        }
     }
 
     /// Reports how the rollout goes on, in metrics and in the events that follow no write of this plan.

@@ -49,7 +49,11 @@ impl Worker {
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
         self.settle_unknown_outcomes(executor, ds, &mut state.in_flight).await?;
-        let Some(mut audited) = self.plan_changes(key, ds, state)? else { return Ok(()) };
+        self.read_whole_pods(executor, ds, state).await?;
+        let Some(mut audited) = self.plan_changes(key, ds, state)? else {
+            self.turns.stop(key);
+            return Ok(());
+        };
         if audited.plan.actions.iter().any(is_new_revision) {
             // The watch of revisions may lag behind the watch that has shown the template. Stored revisions decide the new
             // number, so that no number is given twice.
@@ -60,6 +64,7 @@ impl Worker {
             audited = new;
         }
         self.report_rollout(executor, key, ds, &audited.plan, state);
+        self.follow_turns(executor, key, ds, &audited.plan, state);
         let requeue_at = audited.plan.requeue_at();
         let result = self.execute(executor, key, ds, audited, state).await;
         match result {

@@ -35,6 +35,8 @@ pub struct State {
     pub events: Vec<String>,
     /// The events as they are stored.
     pub stored_events: BTreeMap<String, Value>,
+    /// The clients that have created them.
+    event_clients: BTreeMap<String, &'static str>,
     /// How far the watches of each kind lag behind.
     pub lag: BTreeMap<Kind, Duration>,
     /// How far lists lag behind.
@@ -64,6 +66,12 @@ pub struct State {
     pub rejection_suffix: String,
     /// The data of revisions, as they are stored.
     pub revision_data: RevisionData,
+    /// Pods that a PodDisruptionBudget keeps from being evicted for now.
+    pub protected_pods: BTreeSet<String>,
+    /// Evictions that were asked for: of which pod, and when.
+    pub evictions: Vec<(String, Instant)>,
+    /// The rights that each client has beside those of its role.
+    pub further_rights: Rights,
 }
 
 #[derive(Clone)]
@@ -71,6 +79,8 @@ pub struct ApiServer(Arc<Mutex<State>>);
 
 /// One request, parsed.
 pub struct ApiRequest {
+    /// The name of the client.
+    pub client: &'static str,
     pub verb: Verb,
     pub kind: Kind,
     pub name: String,
@@ -93,6 +103,7 @@ impl ApiServer {
             calls: Vec::new(),
             events: Vec::new(),
             stored_events: BTreeMap::new(),
+            event_clients: BTreeMap::new(),
             lag: BTreeMap::new(),
             list_lag: Duration::ZERO,
             epoch: 0,
@@ -108,6 +119,9 @@ impl ApiServer {
             rejected_names: BTreeSet::new(),
             rejection_suffix: String::new(),
             revision_data: RevisionData::default(),
+            protected_pods: BTreeSet::new(),
+            evictions: Vec::new(),
+            further_rights: Rights::none(),
         })))
     }
 
@@ -129,9 +143,11 @@ impl ApiServer {
         rights: Arc<Rights>,
         request: Request<kube::client::Body>,
     ) -> ApiResult {
-        let request = parse(request).await?;
-        self.state().calls.push(Call { client, verb: request.verb, kind: request.kind });
-        if !rights.allow(request.verb, request.kind) {
+        let request = parse(client, request).await?;
+        let fields = request.query.get("fieldSelector").cloned();
+        self.state().calls.push(Call { client, verb: request.verb, kind: request.kind, fields });
+        let has_further = self.state().further_rights.allow(request.verb, request.kind);
+        if !has_further && !rights.allow(request.verb, request.kind) {
             let missing =
                 format!("the role of {client} does not allow {:?} of {:?}", request.verb, request.kind);
             self.state().store.invariants.broken.push(missing);
@@ -185,7 +201,7 @@ fn json_response(code: u16, body: Value) -> Response<Body> {
     Response::builder().status(code).body(Body::from(sent(&body))).expect("a response")
 }
 
-async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxError> {
+async fn parse(client: &'static str, request: Request<kube::client::Body>) -> Result<ApiRequest, BoxError> {
     let (head, body) = request.into_parts();
     let bytes = body.collect().await?.to_bytes();
     let pairs = head.uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
@@ -197,7 +213,7 @@ async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxEr
         other => panic!("an unknown path {other:?}"),
     };
     let path = match path {
-        ["namespaces", namespace, path @ ..] => {
+        ["namespaces", namespace, path @ ..] if !path.is_empty() => {
             assert_eq!(*namespace, NAMESPACE);
             path
         }
@@ -214,6 +230,7 @@ async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxEr
         (&Method::GET, "", "") => Verb::List,
         (&Method::GET, _, "") => Verb::Get,
         (&Method::POST, "", "") => Verb::Create,
+        (&Method::POST, _, "eviction") => Verb::Evict,
         (&Method::PATCH, _, "") => Verb::Patch,
         (&Method::DELETE, _, "") => Verb::Delete,
         (&Method::PUT, _, "status") => Verb::UpdateStatus,
@@ -224,6 +241,7 @@ async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxEr
         "daemonsets" => Kind::DaemonSet,
         "pods" => Kind::Pod,
         "nodes" => Kind::Node,
+        "namespaces" => Kind::Namespace,
         "controllerrevisions" => Kind::Revision,
         "events" => Kind::Event,
         other => panic!("an unknown kind {other}"),
@@ -234,7 +252,7 @@ async fn parse(request: Request<kube::client::Body>) -> Result<ApiRequest, BoxEr
         Some("application/merge-patch+json") => PatchPath::Merge,
         _ => PatchPath::StrategicMerge,
     };
-    Ok(ApiRequest { verb, kind, name: name.to_owned(), query, body, text, path })
+    Ok(ApiRequest { client, verb, kind, name: name.to_owned(), query, body, text, path })
 }
 
 /// The response, or its absence, that a fault causes.
@@ -311,6 +329,7 @@ impl State {
             Verb::Patch => {
                 let mut object = self.get(&id)?;
                 let mut causes = Vec::new();
+                check_precondition("resourceVersion", &request.body["metadata"]["resourceVersion"], &object)?;
                 let uid = &request.body["metadata"]["uid"];
                 if !uid.is_null() && *uid != object["metadata"]["uid"] {
                     causes.push(("metadata.uid", format!("Invalid value: {uid}: field is immutable")));
@@ -335,6 +354,7 @@ impl State {
                 Ok(self.store.put(Actor::Controller, id, request.body.clone()))
             }
             Verb::Delete => self.delete(&id, &request.body["preconditions"]),
+            Verb::Evict => self.evict(&id, &request.body["deleteOptions"]["preconditions"]),
             Verb::UpdateStatus => {
                 let mut object = self.get(&id)?;
                 check_precondition("uid", &request.body["metadata"]["uid"], &object)?;
@@ -379,10 +399,12 @@ impl State {
         if request.kind == Kind::Event {
             self.events.push(text(&request.body["reason"]).to_owned());
             let name = text(&request.body["metadata"]["name"]).to_owned();
-            if let Some(earlier) = self.stored_events.get(&name) {
-                assert_ne!(earlier["source"], request.body["source"], "{name} exists already");
+            if self.stored_events.contains_key(&name) {
+                // Two processes may name events of the same instant alike.
+                assert_ne!(self.event_clients[&name], request.client, "{name} exists already");
                 return Err(status(409, "AlreadyExists", &format!("{name} already exists")));
             }
+            self.event_clients.insert(name.clone(), request.client);
             self.stored_events.insert(name, request.body.clone());
             return Ok(request.body.clone());
         }
@@ -416,6 +438,22 @@ impl State {
         Ok(self.store.put(Actor::Controller, id.clone(), object))
     }
 
+    /// As a delete, unless a PodDisruptionBudget forbids it (v1.36 `eviction.go`).
+    fn evict(&mut self, id: &Id, preconditions: &Value) -> Result<Value, Value> {
+        self.evictions.push((id.name.clone(), Instant::now()));
+        let object = self.get(id)?;
+        check_precondition("uid", &preconditions["uid"], &object)?;
+        if self.protected_pods.contains(&id.name) {
+            let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+            let mut rejected = status(429, "TooManyRequests", message);
+            rejected["details"] = json!({"causes": [{"reason": "DisruptionBudget",
+                "message": "The disruption budget db needs 1 healthy pods and has 1 currently"}]});
+            return Err(rejected);
+        }
+        self.delete(id, preconditions)?;
+        Ok(json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}))
+    }
+
     fn check_policy(&self, name: &str) -> Result<(), Value> {
         match self.rejected_names.contains(name) {
             true => Err(status(
@@ -439,14 +477,30 @@ fn data_is_immutable(revision: &Value) -> String {
 
 fn check_precondition(field: &str, wanted: &Value, object: &Value) -> Result<(), Value> {
     let now = &object["metadata"][field];
+    let word = if field == "uid" { "UID" } else { field };
     match wanted.is_null() || wanted == now {
         true => Ok(()),
-        false => Err(status(409, "Conflict", &format!("{field} in the precondition: {wanted}, now {now}"))),
+        // v1.36 storage/interfaces.go Preconditions.Check
+        false => Err(status(
+            409,
+            "Conflict",
+            &format!(
+                "Precondition failed: {word} in precondition: {}, {word} in object meta: {}",
+                text(wanted),
+                text(now)
+            ),
+        )),
     }
 }
 
-/// Whether the label selector of the request, one `key=value`, matches the object.
+/// Whether the selectors of the request match the object: one label `key=value`, and the node of a pod.
 pub fn is_selected(object: &Value, request: &ApiRequest) -> bool {
+    if let Some(field) = request.query.get("fieldSelector") {
+        let node = field.strip_prefix("spec.nodeName=").expect("the only field");
+        if object["spec"]["nodeName"] != node {
+            return false;
+        }
+    }
     let selector = request.query.get("labelSelector").and_then(|selector| selector.split_once('='));
     selector.is_none_or(|(key, value)| object["metadata"]["labels"][key] == value)
 }

@@ -3,7 +3,7 @@
 use crate::api_server::ApiServer;
 use crate::faults::{Fault, Verb};
 use crate::kubelet;
-use crate::objects::{create_foreign, daemon_set, node};
+use crate::objects::{create_foreign, daemon_set, namespace, node};
 use crate::pods::{controller_uid, image_of, is_available, is_deleting, is_live, node_of, version_of};
 use crate::rights::Rights;
 use crate::store::{Actor, Kind, id, text};
@@ -21,6 +21,7 @@ use daemonset_controller::renew_deadline::RenewDeadline;
 use daemonset_controller::response::ActingClient;
 use daemonset_controller::rollout::policy::{Policies, Role};
 use daemonset_controller::tasks::Tasks;
+use daemonset_controller::turns::Turns;
 use daemonset_controller::watches::Scope;
 use daemonset_controller::worker::{Mode, Worker};
 use jiff::{SignedDuration, Timestamp};
@@ -47,6 +48,8 @@ pub struct Cluster {
     pub metrics: Metrics,
     /// The policy of `--policy`.
     policy: Policy,
+    /// How a controller reacts to signs of another one.
+    pub reaction: Reaction,
     /// The number of calls before the story.
     calls_before: usize,
     /// The processes, by the name of their client.
@@ -104,6 +107,7 @@ impl Cluster {
             for number in 0..nodes {
                 store.create(Actor::Others, Kind::Node, node(&format!("n{number:02}")));
             }
+            store.create(Actor::Others, Kind::Namespace, namespace());
             store.create(Actor::Others, Kind::DaemonSet, daemon_set(AGENT, strategy));
             create_foreign(store);
         }
@@ -113,9 +117,18 @@ impl Cluster {
         deadline.renewed(Duration::ZERO, 10_000 * HOUR);
         let connection = Connection::new("https://10.0.0.1", clock.clone());
         let metrics = Metrics::default();
-        let controllers = BTreeMap::new();
-        let mut cluster =
-            Cluster { api, connection, deadline, machine, metrics, policy, calls_before: 0, controllers };
+        let (controllers, reaction) = (BTreeMap::new(), Reaction::StopActing);
+        let mut cluster = Cluster {
+            api,
+            connection,
+            deadline,
+            machine,
+            metrics,
+            policy,
+            reaction,
+            calls_before: 0,
+            controllers,
+        };
         cluster.start(CONTROLLER, Role::Controller).await;
         cluster
     }
@@ -125,7 +138,12 @@ impl Cluster {
         self.controllers.remove(name);
         let lead = (self.deadline.clone(), self.connection.clone());
         let policies = Policies::new(self.policy.clone(), role);
-        let controller = start(&self.api, (name, role), lead, (self.metrics.clone(), policies)).await;
+        let reaction = match role {
+            Role::Controller => self.reaction,
+            Role::Driver | Role::Comparison => Reaction::ActAnyway,
+        };
+        let with = (self.metrics.clone(), policies, reaction);
+        let controller = start(&self.api, (name, role), lead, with).await;
         self.controllers.insert(name, controller);
     }
 
@@ -138,6 +156,11 @@ impl Cluster {
                 None => annotations.remove(key),
             };
         });
+    }
+
+    /// Ends a process at once, as if it was killed.
+    pub fn kill(&mut self, name: &'static str) {
+        self.controllers.remove(name);
     }
 
     /// How many nodes have a live pod of this image.
@@ -233,6 +256,11 @@ impl Cluster {
     /// The number of writes of the story so far, without events.
     pub fn writes(&self) -> usize {
         self.count(|verb, kind| verb.writes() && kind != Kind::Event)
+    }
+
+    /// The lists and watches of pods of single nodes so far.
+    pub fn drains_seen(&self) -> usize {
+        self.api.state().calls.iter().filter(|call| call.kind == Kind::Pod && call.fields.is_some()).count()
     }
 
     /// The calls of a client, in their order.
@@ -370,7 +398,7 @@ async fn start(
     api: &ApiServer,
     (name, role): (&'static str, Role),
     (deadline, connection): (RenewDeadline, Connection),
-    (metrics, policies): (Metrics, Policies),
+    (metrics, policies, reaction): (Metrics, Policies, Reaction),
 ) -> (Controller, Tasks) {
     let tasks = Tasks::default();
     let rights = match role {
@@ -385,9 +413,11 @@ async fn start(
     if role == Role::Driver {
         events = events.from_component(DRIVER);
     }
+    let queue = Arc::new(Queue::new(Duration::from_millis(50)));
     let worker = Worker {
+        turns: Turns::new(&caches, &queue),
         caches,
-        queue: Arc::new(Queue::new(Duration::from_millis(50))),
+        queue,
         mode: Mode::Execute(Executor::new(writes, events, metrics.clone())),
         policies,
         status_interval: Duration::from_millis(500),
@@ -395,10 +425,7 @@ async fn start(
         metrics,
         connection,
         clock,
-        other_controller: OtherController::new(match role {
-            Role::Controller => Reaction::StopActing,
-            Role::Driver | Role::Comparison => Reaction::ActAnyway,
-        }),
+        other_controller: OtherController::new(reaction),
         per_daemon_set: Arc::default(),
     };
     let scope = Scope { namespace: None, selector: Some("trial=yes".to_owned()) };

@@ -15,6 +15,7 @@ pub enum Verb {
     Update,
     Delete,
     UpdateStatus,
+    Evict,
 }
 
 impl Verb {
@@ -30,6 +31,8 @@ pub struct Call {
     pub client: &'static str,
     pub verb: Verb,
     pub kind: Kind,
+    /// The field selector of a list or a watch.
+    pub fields: Option<String>,
 }
 
 /// The fault of a call.

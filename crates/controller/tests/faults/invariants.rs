@@ -2,6 +2,7 @@
 
 use crate::pods::{controller_uid, is_available, is_finished, is_live, node_of, version_of};
 use crate::store::{Actor, ChangeKind, Id, Kind, text};
+use crate::turns::TurnRules;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,8 @@ pub struct Invariants {
     pub max_surge: usize,
     /// Objects that the controller must not change.
     pub foreign: BTreeSet<Id>,
+    /// The rules of the turns, if the policy has some.
+    pub turns: Option<TurnRules>,
     pub broken: Vec<String>,
     /// The most that was reached: a story in which nothing happened proves nothing.
     pub worst_unavailable: usize,
@@ -32,6 +35,9 @@ impl Invariants {
     ) {
         if actor == Actor::Controller && self.foreign.contains(changed) {
             self.broken.push(format!("the controller changed a foreign object: {changed:?} {change_kind:?}"));
+        }
+        if let Some(rules) = &mut self.turns {
+            self.broken.extend(rules.check(objects, actor, changed));
         }
         // Other kinds, such as a DaemonSet with its status, change no count.
         if !matches!(changed.kind, Kind::Pod | Kind::Node) {

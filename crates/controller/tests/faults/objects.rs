@@ -35,6 +35,18 @@ pub fn node(name: &str) -> Value {
         "spec": {}, "status": {"conditions": [ready]}})
 }
 
+pub fn namespace() -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+}
+
+/// A running pod of a ReplicaSet, which a drain evicts.
+pub fn tenant(name: &str, node: &str) -> Value {
+    let owners = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web", "controller": true}]);
+    json!({"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": {crate::kubelet::TENANT: "yes"}, "ownerReferences": owners},
+        "spec": {"nodeName": node, "containers": [{"name": "web", "image": "web:v1"}]}, "status": {"phase": "Running"}})
+}
+
 /// Creates foreign objects that resemble the controller's own.
 pub fn create_foreign(store: &mut Store) {
     let owner = |name: &str, uid: &str| json!([{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": uid, "controller": true}]);

@@ -1,4 +1,5 @@
-//! Strategic merge patches, as far as the controller uses them: maps are merged, and owner references by uid.
+//! Strategic merge patches, as far as the controller uses them: maps are merged, owner references by uid, and
+//! containers by name.
 
 use serde_json::{Map, Value};
 
@@ -13,6 +14,16 @@ pub fn apply(object: &mut Value, patch: &Value) {
                 let list = object.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
                 for owner in owners {
                     merge_owner(list.as_array_mut().expect("owner references are a list"), owner);
+                }
+            }
+            Value::Array(containers) if key == "containers" => {
+                let list = object.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
+                for container in containers {
+                    let list = list.as_array_mut().expect("containers are a list");
+                    match list.iter_mut().find(|known| known["name"] == container["name"]) {
+                        Some(known) => apply(known, container),
+                        None => list.push(container.clone()),
+                    }
                 }
             }
             Value::Object(_) => {

@@ -44,3 +44,7 @@ pub fn version_of(pod: &Value) -> &str {
 pub fn image_of(pod: &Value) -> &str {
     text(&pod["spec"]["containers"][0]["image"])
 }
+
+pub fn is_pull_pod(pod: &Value) -> bool {
+    !pod["metadata"]["labels"]["pull.daemonset/owner"].is_null()
+}

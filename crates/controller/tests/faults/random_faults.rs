@@ -5,6 +5,7 @@ use crate::faults::Fault;
 use crate::objects::{rolling, surging};
 use crate::store::{Actor, Kind, id, text};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -26,7 +27,7 @@ pub const ALL: [Fault; 14] = [
 ];
 
 /// Prints the seed of a story that fails.
-struct Seed(u64);
+pub struct Seed(pub u64);
 
 impl Drop for Seed {
     fn drop(&mut self) {
@@ -36,13 +37,18 @@ impl Drop for Seed {
     }
 }
 
+/// The seeds of random stories: `FAULTS_SEED` alone, or `FAULTS_SEEDS` of them, or so many.
+pub fn seeds(many: u64) -> Range<u64> {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("FAULTS_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("FAULTS_SEEDS").unwrap_or(many),
+    }
+}
+
 #[test]
 fn a_rollout_survives_random_faults() {
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seeds = match number("FAULTS_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("FAULTS_SEEDS").unwrap_or(20),
-    };
+    let seeds = seeds(20);
     let mut happened = BTreeMap::<Fault, u32>::new();
     for seed in seeds.clone() {
         let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();

@@ -1,13 +1,23 @@
 //! The rights in the manifests of deploy/: every call of every story is checked against them.
 
 use crate::faults::Verb;
-use crate::store::Kind;
+use crate::store::{Kind, text};
 use serde_json::Value;
 
 const CONTROLLER: &str = include_str!("../../deploy/controller/rbac.yaml");
 const DRIVER: &str = include_str!("../../deploy/driver/rbac.yaml");
 
+/// The parts of deploy/ that add rights to both roles, by their folders.
+pub const PARTS: [(&str, &str); 5] = [
+    ("turns", include_str!("../../deploy/turns/kustomization.yaml")),
+    ("drain", include_str!("../../deploy/drain/kustomization.yaml")),
+    ("powers", include_str!("../../deploy/powers/kustomization.yaml")),
+    ("driver-pods", include_str!("../../deploy/driver-pods/kustomization.yaml")),
+    ("undo", include_str!("../../deploy/undo/kustomization.yaml")),
+];
+
 /// The rules of a ClusterRole.
+#[derive(Clone)]
 pub struct Rights(Vec<Value>);
 
 impl Rights {
@@ -19,8 +29,38 @@ impl Rights {
         Rights(rules(DRIVER, "ClusterRole"))
     }
 
+    pub const fn none() -> Self {
+        Rights(Vec::new())
+    }
+
+    /// Those that the part of this name adds.
+    pub fn of_part(name: &str) -> Self {
+        let (_, manifest) = PARTS.iter().find(|(part, _)| *part == name).expect("a part");
+        let component: Value = serde_saphyr::from_str(manifest).expect("YAML");
+        let patches = component["patches"].as_array().expect("a list").iter();
+        let added = patches.flat_map(|patch| {
+            let patch: Vec<Value> = serde_saphyr::from_str(text(&patch["patch"])).expect("YAML");
+            patch.into_iter().map(|operation| {
+                assert_eq!((text(&operation["op"]), text(&operation["path"])), ("add", "/rules/-"), "{name}");
+                operation["value"].clone()
+            })
+        });
+        Rights(added.collect())
+    }
+
+    /// These and those.
+    pub fn with(mut self, further: Rights) -> Self {
+        self.0.extend(further.0);
+        self
+    }
+
     pub fn allow(&self, verb: Verb, kind: Kind) -> bool {
+        if verb == Verb::Evict && kind != Kind::Pod {
+            return false;
+        }
         let (group, resource) = match (kind, verb) {
+            (Kind::Pod, Verb::Evict) => ("", "pods/eviction"),
+            (Kind::Namespace, _) => ("", "namespaces"),
             (Kind::DaemonSet, Verb::UpdateStatus) => ("apps", "daemonsets/status"),
             (Kind::DaemonSet, _) => ("apps", "daemonsets"),
             (Kind::Revision, _) => ("apps", "controllerrevisions"),
@@ -32,7 +72,7 @@ impl Rights {
             Verb::List => "list",
             Verb::Watch => "watch",
             Verb::Get => "get",
-            Verb::Create => "create",
+            Verb::Create | Verb::Evict => "create",
             Verb::Patch => "patch",
             Verb::Delete => "delete",
             Verb::Update | Verb::UpdateStatus => "update",
@@ -65,8 +105,9 @@ fn the_role_of_a_driver_is_smaller_than_the_one_of_a_controller() {
             Verb::Update,
             Verb::Delete,
             Verb::UpdateStatus,
+            Verb::Evict,
         ];
-        let kinds = [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Revision, Kind::Event];
+        let kinds = [Kind::DaemonSet, Kind::Pod, Kind::Node, Kind::Namespace, Kind::Revision, Kind::Event];
         let calls = verbs.into_iter().flat_map(|verb| kinds.map(|kind| (verb, kind)));
         calls.filter(|(verb, kind)| rights.allow(*verb, *kind)).collect()
     };

@@ -12,6 +12,7 @@ pub enum Kind {
     DaemonSet,
     Pod,
     Node,
+    Namespace,
     Revision,
     Event,
 }

@@ -1,6 +1,7 @@
 //! The vocabulary that Kubernetes shares between its parts. Nothing here decides anything about a DaemonSet.
 
 pub mod canonical_json;
+mod free;
 pub mod go_json;
 pub(crate) mod hash;
 mod image;
@@ -13,5 +14,6 @@ pub(crate) mod selector;
 pub(crate) mod tolerations;
 pub mod well_known;
 
+pub use free::free_resources;
 pub use image::ImageReference;
 pub use selector::Selector;

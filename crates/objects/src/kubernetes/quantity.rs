@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub type Amounts<'a> = BTreeMap<&'a str, i128>;
 
 /// Billionths in one: the least unit of a quantity (v1.36 `apimachinery/pkg/api/resource Nano`).
-const ONE: i128 = 1_000_000_000;
+pub(crate) const ONE: i128 = 1_000_000_000;
 
 /// Far beyond each quantity of the API (63 bits before the point), and so that a thousand of them can be added.
 const MOST: i128 = i128::MAX >> 16;

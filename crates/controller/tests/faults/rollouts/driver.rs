@@ -11,7 +11,7 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
 
-const DRIVER: &str = "driver";
+pub const DRIVER: &str = "driver";
 
 pub fn driven(rest: &str) -> String {
     format!("drive: {{type: RollingUpdate, rollingUpdate: {{maxUnavailable: 2}}}}\n{rest}")
@@ -23,7 +23,7 @@ pub async fn with_driver(nodes: usize, policy: &str) -> Cluster {
 }
 
 /// A DaemonSet with OnDelete, whose pods another process creates.
-async fn with_driver_beside(other: Role, nodes: usize, policy: &str) -> Cluster {
+pub async fn with_driver_beside(other: Role, nodes: usize, policy: &str) -> Cluster {
     let mut cluster = Cluster::steady(nodes, json!({"type": "OnDelete"})).await;
     cluster.api.state().store.invariants.max_unavailable = 2;
     cluster.start(CONTROLLER, other).await;

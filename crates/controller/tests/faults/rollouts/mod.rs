@@ -1,6 +1,6 @@
 //! Rollouts that people steer by annotations.
 
-mod driver;
+pub mod driver;
 mod marks;
 mod metrics;
 mod stories;

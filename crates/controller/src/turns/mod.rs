@@ -1,0 +1,132 @@
+//! Everything around the turns of nodes that is no action of a plan: powers, free resources, drains, leftovers, events and metrics.
+//!
+//! The library decides; see [`Policy::turn`](field@daemonset::Policy::turn) and [`daemonset_drain`].
+
+mod daemons;
+mod drain;
+mod drained_pod;
+mod drains;
+mod free;
+mod leftovers;
+pub(crate) mod metrics;
+mod powers;
+mod side_watch;
+pub(crate) mod story;
+pub(crate) mod whole_pods;
+
+pub(crate) use free::Free;
+pub(crate) use side_watch::Reading;
+
+use crate::caches::{Caches, Key};
+use crate::clock::Clock;
+use crate::executor::Executor;
+use crate::queue::Queue;
+use crate::rollout::policy::Policies;
+use crate::tasks::Tasks;
+use crate::watches::Scope;
+use daemons::Daemons;
+use daemonset::model::{DaemonSet, NodeName};
+use daemonset::policy::{DrainPolicy, Powers};
+use daemonset::report::NodeOutcome;
+use daemonset::{Plan, turns};
+use drain::{DRAINED, Target, Tools};
+use drains::Drains;
+use free::FreeResources;
+use kube::Client;
+use kube::runtime::reflector::ObjectRef;
+use leftovers::Leftovers;
+use powers::NamespacePowers;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::Notify;
+
+/// The parts of the process around turns; clones are the same ones.
+#[derive(Clone)]
+pub struct Turns {
+    powers: NamespacePowers,
+    free: FreeResources,
+    drains: Drains,
+    /// Set where plans are executed.
+    tools: Arc<OnceLock<Tools>>,
+    /// A DaemonSet is gone, or asks for no turns any more.
+    changed: Arc<Notify>,
+}
+
+impl Turns {
+    /// Nothing is watched before a policy asks for it, and the process is connected.
+    pub fn new(caches: &Caches, queue: &Arc<Queue<Key>>) -> Self {
+        Turns {
+            powers: NamespacePowers::new(caches.clone(), Arc::clone(queue)),
+            free: FreeResources::new(caches.clone(), Arc::clone(queue)),
+            drains: Drains::default(),
+            tools: Arc::default(),
+            changed: Arc::default(),
+        }
+    }
+
+    /// Lets the watches begin once they are asked for.
+    pub(crate) fn connect(&self, reads: &Client, tasks: &Tasks) {
+        self.powers.connect(reads, tasks);
+        self.free.connect(reads, tasks);
+    }
+
+    /// Drains nodes, and ends turns that are nobody's, with this executor.
+    pub(crate) fn act(
+        &self,
+        executor: &Executor,
+        (caches, policies): (&Caches, &Policies),
+        (reads, scope): (&Client, &Scope),
+        clock: &Clock,
+        tasks: &Tasks,
+    ) {
+        let daemons = Daemons::new(caches.clone(), reads.clone(), scope);
+        let leftovers = Leftovers {
+            caches: caches.clone(),
+            daemons: daemons.clone(),
+            executor: executor.clone(),
+            policies: policies.clone(),
+            changed: Arc::clone(&self.changed),
+        };
+        tasks.spawn("turns of nobody", leftovers.run());
+        let (caches, reads) = (caches.clone(), reads.clone());
+        let tools = Tools { caches, daemons, reads, executor: executor.clone(), clock: clock.clone() };
+        // A process starts once.
+        let _ = self.tools.set(tools);
+    }
+
+    /// The powers of a namespace.
+    pub(crate) fn powers_of(&self, namespace: &str) -> Reading<Powers> {
+        self.powers.of(namespace)
+    }
+
+    /// The free resources of all nodes now.
+    pub(crate) fn free(&self) -> Reading<Free> {
+        self.free.read()
+    }
+
+    /// Drains the nodes that wait for it by this plan, and no others.
+    pub(crate) fn drain(&self, key: &Key, ds: &Arc<DaemonSet>, plan: &Plan, policy: Option<&DrainPolicy>) {
+        let (Some(policy), Some(tools)) = (policy, self.tools.get()) else { return self.stop(key) };
+        let turn_key = turns::key(ds);
+        let waiting = plan.report.nodes.iter().filter(|verdict| waits_for_drain(&verdict.outcome));
+        let target = |node: &NodeName| {
+            let node = tools.caches.nodes.get(&ObjectRef::new(node.as_str()))?;
+            Target::new(&node, &turn_key, policy)
+        };
+        let targets = waiting.filter_map(|verdict| target(&verdict.node)).collect();
+        self.drains.follow(key, ds, targets, tools);
+    }
+
+    /// Ends the drains of a DaemonSet that is not planned.
+    pub(crate) fn stop(&self, key: &Key) {
+        self.drains.stop(key);
+    }
+
+    /// Looks soon for turns that are nobody's.
+    pub(crate) fn look_for_leftovers(&self) {
+        self.changed.notify_one();
+    }
+}
+
+fn waits_for_drain(outcome: &NodeOutcome) -> bool {
+    matches!(outcome, NodeOutcome::WaitsForGates { gates, .. } if gates.iter().any(|gate| gate == DRAINED))
+}

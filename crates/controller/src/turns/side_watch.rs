@@ -1,0 +1,167 @@
+//! A watch of objects that only some policies need: it begins when it is first asked for, and the controller does without it where it
+//! lacks the right.
+
+use crate::response::error_chain;
+use crate::tasks::Tasks;
+use crate::watches::{PAGE_SIZE, WATCH_SECONDS, WatchBackoff};
+use futures::StreamExt;
+use kube::runtime::watcher;
+use kube::runtime::watcher::{Config, Event};
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+/// What is known of the watched objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reading<T> {
+    /// They are not listed yet.
+    NotYet,
+    /// They can't be read, for this reason.
+    Unreadable(String),
+    /// As the watch has shown them last.
+    Read(T),
+}
+
+impl<T> Reading<T> {
+    pub(crate) fn map<U>(self, to: impl FnOnce(T) -> U) -> Reading<U> {
+        match self {
+            Reading::NotYet => Reading::NotYet,
+            Reading::Unreadable(reason) => Reading::Unreadable(reason),
+            Reading::Read(value) => Reading::Read(to(value)),
+        }
+    }
+}
+
+/// Takes the events of the watched objects.
+pub(crate) trait Sink<K>: Send + Sync + 'static {
+    /// Takes an event; [`Event::InitDone`] ends a list.
+    fn take(&self, event: Event<K>);
+
+    /// What [`SideWatch::ask`] says has changed: the objects are listed, or can't be read.
+    fn reading_changed(&self);
+}
+
+/// A watch; clones are the same one.
+pub(crate) struct SideWatch<K> {
+    /// The objects in the words of the log.
+    objects: &'static str,
+    reading: Arc<Mutex<Reading<()>>>,
+    /// Lets the watch begin.
+    asked: Arc<Notify>,
+    sink: Arc<dyn Sink<K>>,
+}
+
+impl<K> Clone for SideWatch<K> {
+    fn clone(&self) -> Self {
+        SideWatch {
+            objects: self.objects,
+            reading: Arc::clone(&self.reading),
+            asked: Arc::clone(&self.asked),
+            sink: Arc::clone(&self.sink),
+        }
+    }
+}
+
+impl<K> SideWatch<K>
+where
+    K: Resource<DynamicType = ()> + DeserializeOwned + Clone + Debug + Send + 'static,
+{
+    pub(crate) fn new(objects: &'static str, sink: Arc<dyn Sink<K>>) -> Self {
+        SideWatch { objects, reading: Arc::new(Mutex::new(Reading::NotYet)), asked: Arc::default(), sink }
+    }
+
+    /// Lets the watch begin, once it is asked for.
+    pub(crate) fn connect(&self, client: &Client, tasks: &Tasks) {
+        tasks.spawn("watch for a policy", self.clone().follow(client.clone()));
+    }
+
+    /// Whether the objects are listed. The first call lets the watch begin.
+    pub(crate) fn ask(&self) -> Reading<()> {
+        self.asked.notify_one();
+        self.reading().clone()
+    }
+
+    async fn follow(self, client: Client) {
+        self.asked.notified().await;
+        tracing::info!("a policy asks for {}: their watch begins", self.objects);
+        let config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
+        let mut events = pin!(watcher(Api::<K>::all(client), config));
+        let mut backoff = WatchBackoff::default();
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(event) => {
+                    backoff.succeeded(&event);
+                    let is_listed = matches!(event, Event::InitDone);
+                    self.sink.take(event);
+                    if is_listed {
+                        *self.reading() = Reading::Read(());
+                        self.sink.reading_changed();
+                    }
+                }
+                Err(error) => {
+                    let error = error_chain(&error);
+                    self.note_failure(&error);
+                    sleep(backoff.next_delay()).await;
+                }
+            }
+        }
+    }
+
+    /// A watch that is interrupted goes on with what it has shown.
+    fn note_failure(&self, error: &str) {
+        let mut reading = self.reading();
+        if *reading == Reading::Read(()) {
+            return tracing::debug!(error, "the watch of {} is interrupted", self.objects);
+        }
+        let unreadable = Reading::Unreadable(error.to_owned());
+        if *reading != unreadable {
+            tracing::warn!(error, "{} can't be read", self.objects);
+            *reading = unreadable;
+            drop(reading);
+            self.sink.reading_changed();
+        }
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading<()>> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes a part of an object a resource of the whole object's kind.
+macro_rules! resource_of {
+    ($part:ty, $whole:ty) => {
+        impl kube::Resource for $part {
+            type DynamicType = ();
+            type Scope = <$whole as kube::Resource>::Scope;
+
+            fn kind((): &()) -> std::borrow::Cow<'_, str> {
+                <$whole as kube::Resource>::kind(&())
+            }
+
+            fn group((): &()) -> std::borrow::Cow<'_, str> {
+                <$whole as kube::Resource>::group(&())
+            }
+
+            fn version((): &()) -> std::borrow::Cow<'_, str> {
+                <$whole as kube::Resource>::version(&())
+            }
+
+            fn plural((): &()) -> std::borrow::Cow<'_, str> {
+                <$whole as kube::Resource>::plural(&())
+            }
+
+            fn meta(&self) -> &kube::core::ObjectMeta {
+                &self.metadata
+            }
+
+            fn meta_mut(&mut self) -> &mut kube::core::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+    };
+}
+pub(crate) use resource_of;

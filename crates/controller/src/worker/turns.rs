@@ -1,0 +1,70 @@
+//! What a plan's turns need beside its actions: drains, events, and metrics.
+
+use super::Worker;
+use crate::caches::Key;
+use crate::executor::{ExecuteError, Executor};
+use crate::per_daemon_set::PerDaemonSet;
+use crate::wants::reads_whole_pods;
+use daemonset::model::DaemonSet;
+use daemonset::policy::FitPolicy;
+use daemonset::report::NodeOutcome;
+use daemonset::{Plan, turns};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// When to look again at nodes on which the new pod does not fit: no event tells that a pod of another namespace has gone.
+const FIT_AGAIN: Duration = Duration::from_secs(15);
+
+impl Worker {
+    /// Lists the pods of a DaemonSet that the cache keeps leaner than its policy reads them.
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub(super) async fn read_whole_pods(
+        &self,
+        executor: &Executor,
+        ds: &DaemonSet,
+        state: &mut PerDaemonSet,
+    ) -> Result<(), ExecuteError> {
+        if !reads_whole_pods(state.in_flight.tracker.policy()) {
+            state.whole_pods.clear();
+        } else if state.whole_pods.lack_some(&self.caches, ds) {
+            state.whole_pods.keep(executor.list_pods(ds).await?);
+        }
+        Ok(())
+    }
+
+    /// Lets the drains follow a plan, and tells of its turns.
+    pub(super) fn follow_turns(
+        &self,
+        executor: &Executor,
+        key: &Key,
+        ds: &Arc<DaemonSet>,
+        plan: &Plan,
+        state: &mut PerDaemonSet,
+    ) {
+        let policy = state.in_flight.tracker.policy();
+        if policy.turn.is_none() {
+            self.turns.stop(key);
+        } else {
+            self.turns.drain(key, ds, plan, policy.drain.as_ref());
+        }
+        let does_not_fit = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::DoesNotFit { .. });
+        if policy.fit == FitPolicy::Hold
+            && plan.report.nodes.iter().any(|verdict| does_not_fit(&verdict.outcome))
+        {
+            self.queue.add_after(key.clone(), FIT_AGAIN);
+        }
+        let is_in_turn = policy.turn.is_some();
+        self.metrics.turns.show(key, plan, if is_in_turn { self.nodes_in_turn(ds) } else { 0 });
+        for event in state.turn_story.observe(plan) {
+            executor.report(ds, event.event_type, event.reason, &event.message);
+        }
+    }
+
+    fn nodes_in_turn(&self, ds: &DaemonSet) -> usize {
+        let key = turns::key(ds);
+        let nodes = self.caches.nodes.state();
+        nodes.iter().filter(|node| turns::request(node, &key).is_some()).count()
+    }
+}
