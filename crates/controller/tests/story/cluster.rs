@@ -124,6 +124,15 @@ impl Cluster {
         .await;
     }
 
+    /// Waits until each node has a pod that is Ready.
+    pub async fn wait_for_pods(&self, name: &str) {
+        self.until(&format!("every node has {name}"), async |cluster| {
+            let pods = cluster.pods(name).await;
+            pods.len() == cluster.nodes && pods.iter().all(crate::budget_watch::is_ready)
+        })
+        .await;
+    }
+
     pub async fn is_rolled_out(&self, name: &str, image: &str) -> bool {
         if !daemonset_kubectl::status(&self.daemon_set(name).await, None).unwrap().is_done() {
             return false;

@@ -13,6 +13,8 @@ mod lives;
 mod manifests;
 mod process;
 mod rollouts;
+mod turn_watch;
+mod turns;
 mod wave_watch;
 
 use budget_watch::BudgetWatch;

@@ -39,3 +39,32 @@ async fn each_kustomization_is_accepted() {
     }
     cluster.delete(&format!("/api/v1/namespaces/{}", cluster.namespace)).await;
 }
+
+/// The components add their rules to the roles of a kustomization that a user writes.
+#[test]
+fn each_component_fits_the_controller_and_the_driver() {
+    for (base, rules) in [("controller", 4), ("driver", 5)] {
+        let folder = std::env::temp_dir().join(format!("daemonset-components-{base}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        // A kustomization names folders by relative paths.
+        let up = "../".repeat(folder.components().count() - 1);
+        let path = |part: &str| format!("{}{}", up, deploy(part).to_str().unwrap().trim_start_matches('/'));
+        let components = ["turns", "drain", "powers", "driver-pods", "undo"].map(path);
+        let text = format!(
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [{}]\ncomponents: [{}]\n",
+            path(base),
+            components.join(", ")
+        );
+        std::fs::write(folder.join("kustomization.yaml"), text).unwrap();
+        let Some(output) = kubectl(&["kustomize", folder.to_str().unwrap()]) else { return };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let built = String::from_utf8(output.stdout).unwrap();
+        let objects: Vec<serde_json::Value> = serde_saphyr::from_multiple(&built).unwrap();
+        let role = objects.iter().find(|object| object["kind"] == "ClusterRole").unwrap();
+        let before = std::fs::read_to_string(deploy(base).join("rbac.yaml")).unwrap();
+        let before: Vec<serde_json::Value> = serde_saphyr::from_multiple(&before).unwrap();
+        let count = |role: &serde_json::Value| role["rules"].as_array().unwrap().len();
+        assert_eq!(count(role) - count(&before[0]), rules, "{base}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

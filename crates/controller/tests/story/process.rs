@@ -7,18 +7,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// A manifest with the rights of a service account, and the suffix that its kustomization adds to each name.
+/// A manifest with the rights of a service account, the suffix that its kustomization adds to each name, and the components that add
+/// further rights.
 #[derive(Clone, Copy)]
 pub struct Account {
     rights: &'static str,
     suffix: &'static str,
+    parts: &'static [&'static str],
 }
 
 impl Account {
-    pub const CONTROLLER: Account =
-        Account { rights: include_str!("../../deploy/controller/rbac.yaml"), suffix: "-controller" };
+    pub const CONTROLLER: Account = Account {
+        rights: include_str!("../../deploy/controller/rbac.yaml"),
+        suffix: "-controller",
+        parts: &[],
+    };
     pub const DRIVER: Account =
-        Account { rights: include_str!("../../deploy/driver/rbac.yaml"), suffix: "-driver" };
+        Account { rights: include_str!("../../deploy/driver/rbac.yaml"), suffix: "-driver", parts: &[] };
+
+    /// With the components of these folders of deploy/.
+    pub const fn with(self, parts: &'static [&'static str]) -> Self {
+        Account { parts, ..self }
+    }
 
     fn name(self) -> String {
         format!("daemonset{}", self.suffix)
@@ -27,7 +37,12 @@ impl Account {
     /// The service account and its rights.
     fn objects(self) -> Vec<Value> {
         let account = include_str!("../../deploy/base/service-account.yaml");
-        let objects = [account, self.rights].map(|text| serde_saphyr::from_multiple(text).unwrap()).concat();
+        let mut objects: Vec<Value> =
+            [account, self.rights].map(|text| serde_saphyr::from_multiple(text).unwrap()).concat();
+        for object in objects.iter_mut().filter(|object| object["kind"] == "ClusterRole") {
+            let rules = object["rules"].as_array_mut().unwrap();
+            rules.extend(self.parts.iter().flat_map(|part| added_rules(part)));
+        }
         objects.into_iter().map(|object| self.with_suffix(object)).collect()
     }
 
@@ -39,6 +54,15 @@ impl Account {
         }
         object
     }
+}
+
+/// The rules that a component adds to a ClusterRole.
+fn added_rules(part: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(crate::manifests::deploy(part).join("kustomization.yaml")).unwrap();
+    let component: Value = serde_saphyr::from_str(&text).unwrap();
+    let patch = component["patches"][0]["patch"].as_str().unwrap().to_owned();
+    let operations: Vec<Value> = serde_saphyr::from_str(&patch).unwrap();
+    operations.into_iter().map(|operation| operation["value"].clone()).collect()
 }
 
 /// A running controller; killed when dropped.

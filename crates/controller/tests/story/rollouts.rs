@@ -13,22 +13,27 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-const POLICY: &str = "rollout.daemonset/policy";
+pub const POLICY: &str = "rollout.daemonset/policy";
 const PAUSED: &str = "rollout.daemonset/paused";
 const APPROVED: &str = "rollout.daemonset/approved";
 /// The limit of every rollout.
-const MAX_UNAVAILABLE: usize = 3;
+pub const MAX_UNAVAILABLE: usize = 3;
 
 /// A DaemonSet whose rollouts are steered.
-struct Fleet {
-    cluster: Cluster,
+pub struct Fleet {
+    pub cluster: Cluster,
     account: PathBuf,
     is_driven: bool,
 }
 
 impl Fleet {
     /// `None` where the cluster does not fit: a driver needs another controller, and this controller must be alone.
-    async fn find(name: &str, is_driven: bool) -> Option<Self> {
+    pub async fn find(name: &str, is_driven: bool) -> Option<Self> {
+        Self::find_with(name, is_driven, &[]).await
+    }
+
+    /// The same with the rights of these components of deploy/.
+    pub async fn find_with(name: &str, is_driven: bool, parts: &'static [&'static str]) -> Option<Self> {
         let cluster = Cluster::find(name).await?;
         if cluster.another_controller_acts().await != is_driven {
             println!(
@@ -38,16 +43,16 @@ impl Fleet {
             return None;
         }
         let account = if is_driven { Account::DRIVER } else { Account::CONTROLLER };
-        Some(Fleet { account: kubeconfig(&cluster, account).await, cluster, is_driven })
+        Some(Fleet { account: kubeconfig(&cluster, account.with(parts)).await, cluster, is_driven })
     }
 
-    fn start(&self, lease: &[&str]) -> Controller {
+    pub fn start(&self, lease: &[&str]) -> Controller {
         let drive: &[&str] = if self.is_driven { &["--drive"] } else { &[] };
         Controller::start(&self.cluster, &self.account, &[lease, drive].concat())
     }
 
     /// Creates the DaemonSet, and waits until each node has its pod.
-    async fn create(&self) {
+    pub async fn create(&self) {
         let strategy = match self.is_driven {
             true => json!({"type": "OnDelete"}),
             false => json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": MAX_UNAVAILABLE}}),
@@ -56,22 +61,22 @@ impl Fleet {
         self.has_everywhere("v1").await;
     }
 
-    async fn set_policy(&self, policy: &str) {
+    pub async fn set_policy(&self, policy: &str) {
         let drive =
             format!("drive: {{type: RollingUpdate, rollingUpdate: {{maxUnavailable: {MAX_UNAVAILABLE}}}}}\n");
         let drive = if self.is_driven { drive.as_str() } else { "" };
         self.cluster.annotate("web", POLICY, Some(&format!("{drive}{policy}"))).await;
     }
 
-    async fn set_version(&self, version: &str) {
+    pub async fn set_version(&self, version: &str) {
         self.cluster.set_image("web", &image(version)).await;
     }
 
-    async fn nodes_with(&self, version: &str) -> usize {
+    pub async fn nodes_with(&self, version: &str) -> usize {
         nodes_with(&self.cluster, version).await
     }
 
-    async fn has_everywhere(&self, version: &str) {
+    pub async fn has_everywhere(&self, version: &str) {
         self.cluster
             .until(&format!("every node has {version}"), async |cluster| {
                 cluster.pods("web").await.len() == cluster.nodes
@@ -110,7 +115,7 @@ impl Fleet {
         self.cluster.pods("web").await.iter().map(uid).collect()
     }
 
-    async fn end(self, controller: Controller) {
+    pub async fn end(self, controller: Controller) {
         assert!(controller.terminate().await.success());
         self.cluster.delete(&self.cluster.apps("daemonsets/web")).await;
         self.cluster.until("every pod is gone", async |cluster| cluster.pods("web").await.is_empty()).await;
@@ -148,7 +153,7 @@ async fn progressing(cluster: &Cluster) -> String {
 }
 
 /// The messages of the events with this reason, in their order: their names end with their times.
-async fn events(cluster: &Cluster, reason: &str) -> Vec<String> {
+pub async fn events(cluster: &Cluster, reason: &str) -> Vec<String> {
     let events = cluster.list(&cluster.core("events")).await;
     let of_reason = events.iter().filter(|event| event["reason"] == reason);
     of_reason.map(|event| event["message"].as_str().unwrap_or_default().to_owned()).collect()
