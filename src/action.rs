@@ -195,6 +195,18 @@ pub enum Action {
         /// Why.
         reason: StatusReason,
     },
+    /// Put the template of an old revision back into the DaemonSet: `kubectl rollout undo`. Uid and resource version are preconditions.
+    #[non_exhaustive]
+    RestoreTemplate {
+        /// The DaemonSet.
+        daemon_set: ObjectRef,
+        /// The old revision.
+        revision: ObjectRef,
+        /// A strategic merge patch, which replaces the template and nothing else.
+        patch: Value,
+        /// Why.
+        reason: RestoreReason,
+    },
     /// Record an event about the DaemonSet.
     #[non_exhaustive]
     RecordEvent {
@@ -252,6 +264,7 @@ impl Action {
             Action::PatchNode { .. } => ("PatchNode", "patch", "node"),
             Action::DeleteRevision { .. } => ("DeleteRevision", "delete", "revision"),
             Action::UpdateStatus { .. } => ("UpdateStatus", "write", "status"),
+            Action::RestoreTemplate { .. } => ("RestoreTemplate", "restore", "template"),
             Action::RecordEvent { .. } => ("RecordEvent", "record", "event"),
             Action::Requeue { .. } => ("Requeue", "requeue", "DaemonSet"),
         }
@@ -273,6 +286,7 @@ impl Action {
             Action::PatchNode { reason, .. } => reason.as_str(),
             Action::CreatePod { reason, .. } => reason.as_str(),
             Action::UpdateStatus { reason, .. } => reason.as_str(),
+            Action::RestoreTemplate { reason, .. } => reason.as_str(),
             Action::RecordEvent { reason, .. } => reason.as_str(),
             Action::Requeue { reason, .. } => reason.as_str(),
         }
@@ -304,6 +318,7 @@ impl Action {
             | Action::AnnotateRevision { revision: object, .. }
             | Action::DeleteRevision { revision: object, .. }
             | Action::UpdateStatus { daemon_set: object, .. }
+            | Action::RestoreTemplate { daemon_set: object, .. }
             | Action::RecordEvent { daemon_set: object, .. } => Some(object),
             Action::CreatePod { .. } | Action::CreateRevision { .. } | Action::Requeue { .. } => None,
         }
@@ -340,8 +355,9 @@ impl Action {
     /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
     pub const fn stands_alone(&self) -> bool {
         match self {
-            // A refusal about turns and pulls stops nothing else, and no refusal stops them.
+            // A refusal about these stops nothing else, and no refusal stops them. A template is restored by marks that the snapshot shows.
             Action::UpdateStatus { .. }
+            | Action::RestoreTemplate { .. }
             | Action::PatchNode { .. }
             | Action::CreatePod { reason: CreateReason::PullImages, .. }
             | Action::DeletePod { reason: DeleteReason::PullDone, .. }
@@ -410,6 +426,9 @@ constructors! {
     }
     delete_revision: DeleteRevision { revision: ObjectRef, reason: RevisionReason }
     update_status: UpdateStatus { daemon_set: ObjectRef, status: DaemonSetStatus, reason: StatusReason }
+    restore_template: RestoreTemplate {
+        daemon_set: ObjectRef, revision: ObjectRef, patch: Value, reason: RestoreReason
+    }
     requeue: Requeue { at: Timestamp, reason: RequeueReason }
 }
 
@@ -472,6 +491,7 @@ impl fmt::Display for Action {
                 status.number_available,
                 status.desired_number_scheduled
             ),
+            Action::RestoreTemplate { revision, .. } => write!(f, " of {}", revision.name),
             Action::RecordEvent { message, .. } => write!(f, " {message}"),
             Action::Requeue { at, .. } => write!(f, " at {at}"),
             Action::AdoptPod { .. }
@@ -546,6 +566,8 @@ words! {
         RolloutFailed,
         /// Every target node has the new version.
         RolloutCompleted,
+        /// The new version has failed, and the template of the version before comes back.
+        RolloutUndone,
     }
 
     /// Why a revision is created, renumbered or deleted.
@@ -620,6 +642,12 @@ words! {
         NameCollision,
     }
 
+    /// Why a template is restored.
+    pub enum RestoreReason {
+        /// The new version has failed.
+        RolledBack,
+    }
+
     /// Type of an event.
     pub enum EventType {
         /// Information.
@@ -665,6 +693,8 @@ words! {
         PullTimeout,
         /// A pod that was changed in its place has settled.
         InPlaceSettled,
+        /// The undo of a failed version may begin, or be tried again; or it no longer counts.
+        UndoDue,
     }
 }
 

@@ -143,7 +143,7 @@ mod rollout;
 
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
-    RequeueReason, RevisionReason, RolloutReason, StatusReason, TurnReason,
+    RequeueReason, RestoreReason, RevisionReason, RolloutReason, StatusReason, TurnReason,
 };
 #[doc(inline)]
 pub use daemonset_objects::{

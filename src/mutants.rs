@@ -41,6 +41,12 @@ pub enum Mutant {
     CompletedTooEarly,
     /// A fleet without outdated pods is settled, also in the middle of its rollout.
     SettledMidway,
+    /// A version that was undone and put back is undone again.
+    UndoneAgain,
+    /// The DaemonSet may have changed since the undo began.
+    ChangeUndone,
+    /// A restored template that the snapshot does not show holds up nothing.
+    RestoreNotAwaited,
     /// A step of each decision finds a state that can't be.
     BugMet,
 }

@@ -96,7 +96,7 @@ fn stage(action: &Action) -> u8 {
         Action::DeletePod { .. } => 4,
         Action::CreatePod { .. } => 5,
         Action::DeleteRevision { .. } => 6,
-        Action::UpdateStatus { .. } => 7,
+        Action::UpdateStatus { .. } | Action::RestoreTemplate { .. } => 7,
         Action::RecordEvent { .. } => 8,
         Action::Requeue { .. } => 9,
     }

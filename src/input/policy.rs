@@ -98,9 +98,9 @@ pub struct Policy {
     /// no pod is outdated for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_class_name: Option<String>,
-    /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`
-    /// and `completed`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset` (`rollout.`, `turn.`, `gate.`,
-    /// `pull.` and `in-place.`) are names of this protocol: they are no one's domain, and stay as they are.
+    /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`,
+    /// `completed`, `restored` and `undone`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset`
+    /// (`rollout.`, `turn.`, `gate.`, `pull.` and `in-place.`) are names of this protocol: they are no one's domain, and stay as they are.
     #[serde(skip_serializing_if = "is_default_prefix")]
     pub mark_prefix: String,
 }

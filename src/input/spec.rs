@@ -55,7 +55,7 @@ impl<'a> Spec<'a> {
         let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);
         let strategy = strategy::in_force(daemon_set, &policy, problems);
         check::policy(&policy, problems);
-        check_rollout(daemon_set, &policy, problems);
+        check_rollout(daemon_set, &policy, &ingredients, problems);
         turn_check::check((daemon_set, &template), &policy, (&selector, strategy), problems);
         check::changing_labels(daemon_set, &policy, problems);
         // A generation does not count changes of the ingredients: a pod with it may be outdated.

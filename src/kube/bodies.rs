@@ -84,11 +84,22 @@ pub(crate) fn event(caller: &Caller<'_>, kind: EventType, reason: &str, message:
 
 /// A patch with the uid as a precondition.
 pub(crate) fn with_uid(object: &ObjectRef, patch: &Value) -> Value {
+    with_metadata(patch, [("uid", object.uid.as_str())])
+}
+
+/// A patch with the uid and the resource version as preconditions: the object may have changed since.
+pub(crate) fn with_version(object: &ObjectRef, patch: &Value) -> Value {
+    let version = object.resource_version.as_str();
+    let version = (!version.is_empty()).then_some(("resourceVersion", version));
+    with_metadata(patch, [("uid", object.uid.as_str())].into_iter().chain(version))
+}
+
+fn with_metadata<'m>(patch: &Value, members: impl IntoIterator<Item = (&'m str, &'m str)>) -> Value {
     let mut patch = patch.clone();
     let metadata =
         patch.as_object_mut().map(|members| members.entry("metadata").or_insert_with(|| json!({})));
     if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
-        metadata.insert("uid".to_owned(), json!(object.uid));
+        metadata.extend(members.into_iter().map(|(key, value)| (key.to_owned(), json!(value))));
     }
     patch
 }

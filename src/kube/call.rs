@@ -108,8 +108,9 @@ impl ApiCall {
     /// are calls for pods: a caller whose [`Manifests`](crate::Manifests) are of another kind makes these calls itself.
     ///
     /// The uid protects an object that was replaced since the snapshot. The resource version is a precondition, too, of a
-    /// whole status, which must not undo the write of another client, and of the deletion of history. It is not one of
-    /// patches, since one plan may change an object twice, nor of pods, which kubelets write all the time.
+    /// whole status, which must not undo the write of another client, of a restored template, of the patch of a node, and of the deletion
+    /// of history. It is not one of other patches, since one plan may change an object twice, nor of pods, which kubelets write all the
+    /// time.
     #[must_use]
     pub fn new(action: &Action, caller: &Caller<'_>) -> Option<Self> {
         let ds = caller.daemon_set;
@@ -147,6 +148,11 @@ impl ApiCall {
             Action::UpdateStatus { daemon_set, status, .. } => {
                 (Verb::UpdateStatus, bodies::with_status(ds, daemon_set, status), unchanged(daemon_set))
             }
+            Action::RestoreTemplate { daemon_set, patch: template, .. } => (
+                Verb::Patch(PatchType::StrategicMerge),
+                bodies::with_version(daemon_set, template),
+                unchanged(daemon_set),
+            ),
             Action::RecordEvent { event_type, reason, message, .. } => {
                 return Some(ApiCall::event(caller, *event_type, reason.as_str(), message));
             }
@@ -247,7 +253,10 @@ fn collection(action: &Action, ds: &DaemonSet) -> String {
         | Action::RenumberRevision { .. }
         | Action::AnnotateRevision { .. }
         | Action::DeleteRevision { .. } => ControllerRevision::url_path(&(), Some(namespace)),
-        Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => {
+        Action::UpdateStatus { .. }
+        | Action::RestoreTemplate { .. }
+        | Action::RecordEvent { .. }
+        | Action::Requeue { .. } => {
             let Owner { api_version, plural, .. } = &ds.owner;
             let root = if ds.owner.group().is_empty() { "api" } else { "apis" };
             format!("/{root}/{api_version}/namespaces/{namespace}/{plural}")

@@ -9,12 +9,15 @@ use crate::node::sync::Means;
 use crate::plan::authority::Authority;
 use crate::plan::burst::Creation;
 use crate::plan::pod_template::{PodTemplate, Source};
+use crate::plan::restore::restore;
 use crate::plan::steps::{Decision, Steps};
 use crate::plan::{in_place, pulls, turns};
 use crate::pod_manifest::PodManifest;
 use crate::pods::history;
 use crate::pods::history::{History, Revision};
 use crate::position::{PodIx, RevisionIx};
+use crate::rollout::marks::MarkChange;
+use crate::rollout::undo::undone_until;
 use daemonset_objects::NodeView;
 use daemonset_objects::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
 use std::collections::BTreeMap;
@@ -87,8 +90,13 @@ fn all_actions<B: Bodies>(
             pod_creates(snapshot, steps, bodies, &mut actions)?;
             revision_deletes(snapshot, steps, &mut actions);
             // Most plans find the status as it should be, and spare the API server a request.
-            if steps.status != snapshot.spec.daemon_set.status {
+            let is_status_changed = steps.status != snapshot.spec.daemon_set.status;
+            if is_status_changed {
                 actions.push(update_status(snapshot, steps.status.clone(), StatusReason::Changed));
+            }
+            // A status that is written changes the version of the DaemonSet, which is a precondition of the restore.
+            if !(is_status_changed && Authority::of(snapshot).writes_status()) {
+                actions.extend(restore(snapshot, steps));
             }
             pulls(snapshot, steps, &mut actions);
             turns::patches(snapshot, steps, &mut actions);
@@ -166,10 +174,19 @@ fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<A
         // The other controller adopts it first.
         return;
     }
-    actions.extend(rollout.known.decision.marks.iter().map(|mark| {
+    actions.extend(rollout.known.decision.marks.iter().filter_map(|mark| {
+        let marked = match mark {
+            MarkChange::Restored => rollout.base.as_ref()?.view,
+            MarkChange::Started
+            | MarkChange::Paused
+            | MarkChange::Wave(_)
+            | MarkChange::Failed(_)
+            | MarkChange::Completed
+            | MarkChange::Undone { .. } => view,
+        };
         let key = snapshot.spec.mark_keys.of(*mark).to_owned();
         let annotations = BTreeMap::from([(key, mark.value(current.number, snapshot.now))]);
-        Action::AnnotateRevision { revision: view.object_ref(), annotations, reason: mark.reason() }
+        Some(Action::AnnotateRevision { revision: marked.object_ref(), annotations, reason: mark.reason() })
     }));
 }
 
@@ -291,7 +308,10 @@ fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Ve
     // As the snapshot shows it: a revision whose last pod goes in this plan stays until a later one.
     let is_live_history = |revision| steps.fleet.is_live_history(revision);
     let base = steps.fleet.goals.base().map(|base| base.position);
-    for old in steps.history.beyond_limit(limit, is_live_history, base) {
+    let is_needed = |position, revision: &Revision<'_>| {
+        Some(position) == base || undone_until(snapshot, revision).is_some()
+    };
+    for old in steps.history.beyond_limit(limit, is_live_history, is_needed) {
         delete_revision(old, RevisionReason::HistoryLimit, actions);
     }
 }

@@ -31,7 +31,14 @@ impl Authority {
         matches!(self, Authority::Whole)
     }
 
-    /// Whether an action of a plan is its own: of the update these are the deletes, the marks, the turns, the pulls and the wake-up.
+    /// Whether it writes the status.
+    #[inline]
+    pub(crate) const fn writes_status(self) -> bool {
+        matches!(self, Authority::Whole)
+    }
+
+    /// Whether an action of a plan is its own: of the update these are the deletes, the marks, the undo, the turns, the pulls and the
+    /// wake-up.
     pub(crate) const fn executes(self, action: &Action) -> bool {
         // Each action by name, so that a new one does not compile until it is given to one of the controllers.
         match (self, action) {
@@ -39,6 +46,7 @@ impl Authority {
             | (
                 Authority::Update,
                 Action::AnnotateRevision { .. }
+                | Action::RestoreTemplate { .. }
                 | Action::UpdatePodInPlace { .. }
                 | Action::PatchNode { .. }
                 | Action::Requeue { .. },

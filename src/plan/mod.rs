@@ -13,6 +13,7 @@ pub(crate) mod pod_template;
 pub(crate) mod progress;
 pub(crate) mod pulls;
 pub(crate) mod rest_of_cluster;
+pub(crate) mod restore;
 pub(crate) mod status;
 pub(crate) mod steps;
 pub(crate) mod taken;

@@ -25,6 +25,7 @@ impl Memory {
             return;
         }
         self.settle_turns(action, stored);
+        self.settle_restore(action, stored);
         // The answer of a create has its uid: such an entry is certain, whatever the list shows.
         if let Action::CreatePod { node, .. } = action {
             let shown = self.shown(stored);
@@ -67,6 +68,7 @@ impl Memory {
             not_terminating.contains(uid.as_str()) && active(delete.at, delete.version)
         });
         self.observe_turns(snapshot);
+        self.observe_restores(snapshot);
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));
         self.refusals.retain(|_, at| !is_long_ago(*at, snapshot.now));
         self.rejections.retain(|_, last| !is_long_ago(last.at, snapshot.now));

@@ -5,11 +5,12 @@
 use crate::input::Snapshot;
 use crate::pods::claim::ClaimedRevisions;
 use crate::position::{HistoryIx, IndexVec, RevisionIx, neutral};
-use crate::rollout::marks::MarkChange;
+use crate::rollout::marks::{MarkChange, UndoneMark};
 use daemonset_objects::RevisionView;
 use daemonset_objects::internal::{content_hash, revision};
 use daemonset_objects::kubernetes::canonical_json;
 use daemonset_objects::model::Labels;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -28,6 +29,9 @@ pub struct History<'a> {
     by_hash: Vec<(Cow<'a, str>, HistoryIx)>,
     /// The current revision's new number, where it must change.
     pub renumbered: Option<i64>,
+    /// The DaemonSet is about to show another template, which was restored: until then, and not beyond this instant, nothing is
+    /// renumbered or marked.
+    pub awaits_template: Option<Timestamp>,
     /// The labels that the current revision lacks, where it is no longer the DaemonSet's because it lost them.
     pub missing_labels: Option<Labels>,
 }
@@ -77,14 +81,18 @@ impl<'a> History<'a> {
             }
         };
         // A released revision is renumbered by the plan after its adoption.
-        let renumbered = (revisions.at(current).number < next && missing_labels.is_none()).then_some(next);
+        let awaits_template = planted::awaits_template(awaits_template(snapshot, &revisions, current));
+        // The restored revision may have its new number already: the one before must not overtake it.
+        let is_renumbered =
+            revisions.at(current).number < next && missing_labels.is_none() && awaits_template.is_none();
+        let renumbered = is_renumbered.then_some(next);
         revisions.change(current, |revision| {
             revision.role = Role::Current;
             revision.number = renumbered.unwrap_or(revision.number);
         });
         // After the roles are known: of revisions with the same hash the role decides.
         let by_hash = index_by_hash(&revisions);
-        Ok(History { revisions, current, by_hash, renumbered, missing_labels })
+        Ok(History { revisions, current, by_hash, renumbered, awaits_template, missing_labels })
     }
 
     pub fn current_hash(&self) -> &str {
@@ -124,22 +132,27 @@ impl<'a> History<'a> {
         self.by_name(|revision| revision.role == Role::Duplicate)
     }
 
-    /// Old revisions beyond the limit, oldest first; never live history, nor the base of a rollout. Both still count against
+    /// Old revisions beyond the limit, oldest first; never live history, nor a revision that a rollout needs. These still count against
     /// the limit.
     pub fn beyond_limit(
         &self,
         limit: Option<i32>,
         is_live_history: impl Fn(HistoryIx) -> bool,
-        base: Option<HistoryIx>,
+        is_needed: impl Fn(HistoryIx, &Revision<'a>) -> bool,
     ) -> Vec<&Revision<'a>> {
-        let mut old: Vec<_> = self.revisions.enumerated().filter(|(_, r)| r.role == Role::Old).collect();
+        let mut old: Vec<_> = self.old().collect();
         // Before the filter: revisions that stay in any case use up the limit, too.
         let excess = beyond_limit(old.len(), limit);
         old.sort_unstable_by_key(|(_, r)| (r.number, r.age()));
         // The hash decides, not the revision itself: pods name the hash, and several revisions may share it.
         let live = |r: &Revision<'_>| self.position(&r.hash).is_some_and(&is_live_history);
-        let may_go = old.into_iter().filter(|(position, r)| Some(*position) != base && !live(r));
+        let may_go = old.into_iter().filter(|(position, r)| !is_needed(*position, r) && !live(r));
         may_go.map(|(_, revision)| revision).take(excess).collect()
+    }
+
+    /// The old revisions.
+    pub(crate) fn old(&self) -> impl Iterator<Item = (HistoryIx, &Revision<'a>)> {
+        self.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old)
     }
 
     /// Revisions of the DaemonSet without the hash label, by name.
@@ -169,7 +182,7 @@ impl<'a> Revision<'a> {
     }
 
     /// The order of revisions with the same number: oldest creation first, then name.
-    fn age(&self) -> (Option<jiff::Timestamp>, &'a str) {
+    fn age(&self) -> (Option<Timestamp>, &'a str) {
         (self.view.and_then(|view| view.created_at), self.name())
     }
 }
@@ -255,6 +268,36 @@ fn best_equal(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> Option<HistoryIx
     equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
 }
 
+/// Until when the DaemonSet may be about to show another template: its patch is in flight, or the revisions are newer than it. `None` if
+/// it is not.
+fn awaits_template(
+    snapshot: &Snapshot<'_>,
+    revisions: &IndexVec<HistoryIx, Revision<'_>>,
+    current: HistoryIx,
+) -> Option<Timestamp> {
+    // Without a rollout no mark and no memory of one counts.
+    snapshot.spec.policy.rollout.as_ref()?;
+    let in_flight = snapshot.memory.as_ref().and_then(|memory| memory.restored_until(snapshot));
+    in_flight.max(is_older_until(snapshot, revisions, current))
+}
+
+/// Until when the DaemonSet may be older than the revisions: they show that the template of the current one was replaced, since this
+/// generation is undone, and another revision has overtaken it.
+fn is_older_until(
+    snapshot: &Snapshot<'_>,
+    revisions: &IndexVec<HistoryIx, Revision<'_>>,
+    current: HistoryIx,
+) -> Option<Timestamp> {
+    let Revision { view, number, .. } = revisions.at(current);
+    let undone = UndoneMark::read(view.as_ref()?.annotations, &snapshot.spec.mark_keys)?;
+    let mut others = revisions.enumerated().filter(|(position, _)| *position != current);
+    let is_overtaken = others.any(|(_, other)| other.number > *number);
+    // Whatever number the mark has: a generation never comes back. But the writer of the mark may not have seen the number of the other
+    // one, so that the DaemonSet is no older: after the time of an undo nobody waits for it.
+    let is_undone = undone.generation == snapshot.spec.daemon_set.metadata.generation;
+    undone.counts_until(snapshot.now).filter(|_| is_undone && is_overtaken)
+}
+
 /// The revision with the name that a new one would get: a new one if the name is free, or the current one that was
 /// released, with the labels that it lacks `[released-revision-comes-back]`.
 ///
@@ -306,4 +349,13 @@ fn index_by_hash<'a>(revisions: &IndexVec<HistoryIx, Revision<'a>>) -> Vec<(Cow<
     index.sort_by_key(|(_, r)| (r.hash.clone(), r.role, Reverse(r.number), r.age()));
     index.dedup_by(|(_, later), (_, first)| later.hash == first.hash);
     index.into_iter().map(|(position, r)| (r.hash.clone(), position)).collect()
+}
+
+/// The deliberate error in this file.
+mod planted {
+    use jiff::Timestamp;
+
+    crate::planted::planted! {
+        awaits_template(right: Option<Timestamp>): RestoreNotAwaited => None;
+    }
 }

@@ -15,7 +15,8 @@ pub use crate::choose::limits::{Budget, BudgetUse};
 pub use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
 pub use crate::pods::classify::Evidence;
 pub use crate::rollout::report::{
-    FailingNode, FailureEvidence, HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport,
+    FailingNode, FailureEvidence, HoldReason, NotUndoneReason, RolloutReport, RolloutStage, WaveProgress,
+    WaveReport,
 };
 
 use crate::action::{Action, CreateReason, DeleteReason, RequeueReason};
@@ -813,6 +814,12 @@ pub enum Warning {
     },
     /// The new version has failed, and no old revision is left to go back to.
     NothingToRollBackTo,
+    /// The new version has failed, and its template stays: the rollout is stopped, and a person must act.
+    #[non_exhaustive]
+    NotUndone {
+        /// Why.
+        because: NotUndoneReason,
+    },
     /// The rollout has not reached these nodes, but their pods are gone: the other controller, which creates the pods while the
     /// update is driven, gives them the new version.
     #[non_exhaustive]
@@ -926,6 +933,9 @@ impl fmt::Display for Warning {
             }
             Warning::NothingToRollBackTo => {
                 f.write_str("the new version has failed, but no old revision is left to go back to: the rollout is stopped")
+            }
+            Warning::NotUndone { because } => {
+                write!(f, "the new version has failed and is not undone, since {because}: the rollout is stopped")
             }
             Warning::LostUnderDrive { nodes } => write!(
                 f,

@@ -13,6 +13,7 @@ use crate::report::details::foreign;
 use crate::rollout::goals::Rollout;
 use crate::rollout::policy::FailureAction;
 use crate::rollout::report::RolloutStage;
+use crate::rollout::undo::Undo;
 use daemonset_objects::model::{DaemonSetStatus, IntOrString, NodeName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,6 +168,9 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
         let wants_base = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
         let is_stopped = matches!(rollout.known.decision.stage, RolloutStage::Stopped { .. });
         warnings.extend((wants_base && is_stopped).then_some(Warning::NothingToRollBackTo));
+    }
+    if let Some(Undo::Not { because, .. }) = rollout.known.decision.undo {
+        warnings.push(Warning::NotUndone { because });
     }
     warnings.extend(empty_waves(rollout));
     if !Authority::of(fleet.snapshot).syncs_nodes() {

@@ -366,7 +366,7 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
 fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
     let mut problems = Problems::default();
-    check_rollout(ds, &policy, &mut problems);
+    check_rollout(ds, &policy, &Value::Null, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);

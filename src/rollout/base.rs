@@ -5,7 +5,7 @@ use crate::input::placement::{CompiledTemplate, Placement};
 use crate::input::template::Template;
 use crate::pods::history::{History, Revision, Role};
 use crate::position::{HistoryIx, IndexVec};
-use crate::rollout::marks::{MarkKeys, completed_at, has_failed};
+use crate::rollout::marks::{MarkKeys, UndoneMark, completed_at, has_failed, restored_at};
 use daemonset_objects::internal::Problems;
 use daemonset_objects::{NodeView, RevisionView};
 use serde_json::Value;
@@ -35,8 +35,8 @@ pub struct KnownBase {
 }
 
 impl KnownBase {
-    /// The base among the old revisions, if there is one: the one that was completely rolled out last; else the one that
-    /// most live pods run, then the one with the largest number, then the first by name.
+    /// The base among the old revisions, if there is one: the one that comes back in the place of the current one; else the one that was
+    /// completely rolled out last; else the one that most live pods run, then the one with the largest number, then the first by name.
     ///
     /// A revision that has failed is none, nor one whose template can't be used: its pods could not be created, or would be
     /// released at once. `known` is a base whose template need not be read again.
@@ -49,12 +49,20 @@ impl KnownBase {
         let keys = &snapshot.spec.mark_keys;
         let mut candidates: Vec<_> =
             history.revisions.iter().filter(|revision| is_candidate(revision, keys)).collect();
+        let undone = undone_number(history, keys);
         candidates.sort_by_cached_key(|revision| {
+            // The choice was made when the undo began: pods and marks that change since do not change it.
+            let restored = undone
+                .zip(revision.view)
+                .and_then(|(failed, view)| restored_at(view.annotations, keys, failed));
+            if restored.is_some() {
+                return (Reverse(restored), Reverse(None), Reverse(0), Reverse(0), revision.name());
+            }
             // Under whatever number: a revision that was complete once and became current again is still a good base.
             let completed = revision.view.and_then(|view| completed_at(view.annotations, keys));
             let pods = history.position(&revision.hash).map_or(0, |position| *live.at(position));
             // The members are in the order of the rule. Without a mark `completed` is `None`, which comes last under `Reverse`.
-            (Reverse(completed), Reverse(pods), Reverse(revision.number), revision.name())
+            (Reverse(None), Reverse(completed), Reverse(pods), Reverse(revision.number), revision.name())
         });
         // Templates are read from the best candidate on, and only until one can be used: reading is the expensive part.
         candidates.into_iter().find_map(|revision| {
@@ -69,10 +77,23 @@ impl KnownBase {
         })
     }
 
+    /// Its revision in a history.
+    pub(crate) fn view_in<'a>(&self, history: &History<'a>) -> Option<RevisionView<'a>> {
+        history.revisions.iter().filter_map(|revision| revision.view).find(|view| *view.uid == *self.uid)
+    }
+
     /// Whether a node should run its pod, from the placement by the current template.
     pub fn placement(&self, node: &NodeView<'_>, current: Placement) -> Placement {
         if self.is_placed_as_current { current } else { self.template.decide(node).placement }
     }
+}
+
+/// The number of the current revision, if it has failed and is undone.
+fn undone_number(history: &History<'_>, keys: &MarkKeys) -> Option<i64> {
+    let Revision { view, number, .. } = history.current();
+    let annotations = view.as_ref()?.annotations;
+    let undone = UndoneMark::read(annotations, keys)?;
+    (undone.number == *number && has_failed(annotations, keys, *number)).then_some(*number)
 }
 
 /// Whether a revision may be base, before its template is read.

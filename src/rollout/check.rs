@@ -7,9 +7,10 @@ use daemonset_objects::internal::{LIMIT_MUST_BE, Problems};
 use daemonset_objects::kubernetes::Selector;
 use daemonset_objects::kubernetes::names::is_dns_subdomain;
 use daemonset_objects::model::{DaemonSet, IntOrString};
+use serde_json::Value;
 
 /// The policy's rollout, and its parts that do not go together with a driven update.
-pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) {
+pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, ingredients: &Value, problems: &mut Problems) {
     if !is_dns_subdomain(&policy.mark_prefix) {
         let must = "must be a DNS subdomain, or the API server would refuse each mark";
         problems.add(Problem::invalid("policy.markPrefix", &policy.mark_prefix, must));
@@ -28,8 +29,14 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, problems: &mut Prob
         check_failure_policy(on_failure, ds.spec.min_ready_seconds, problems);
         // Pods of base could only come from the other controller, which knows the DaemonSet's template alone.
         if policy.drive.is_some() && on_failure.action == FailureAction::RollBack {
-            let must = "must be Pause: the other controller creates pods of the new version only";
+            let must = "must be Pause or Undo: the other controller creates pods of the new version only";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "RollBack", must));
+        }
+        // A template alone does not bring back the ingredients that belong to it.
+        if !ingredients.is_null() && on_failure.action == FailureAction::Undo {
+            let must =
+                "must be Pause or RollBack: the ingredients of the manifests are no part of the template";
+            problems.add(Problem::invalid("policy.rollout.onFailure.action", "Undo", must));
         }
     }
 }

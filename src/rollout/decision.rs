@@ -5,12 +5,14 @@ use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
 use crate::pods::history::History;
+use crate::rollout::base::KnownBase;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::NodeGoal;
-use crate::rollout::marks::{FailureReason, Mark, MarkChange, Marks};
+use crate::rollout::marks::{FailureReason, Mark, MarkChange, Marks, UndoneMark};
 use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use crate::rollout::report::RolloutStage;
 use crate::rollout::sums::{GroupSums, NodeCounts, NodeSums, RolloutSums, TimeRange, TimestampSet};
+use crate::rollout::undo::{Undo, Verdict, is_way_back, kept_until};
 use crate::rollout::waves::{Opening, Waves};
 use jiff::{SignedDuration, Timestamp};
 
@@ -26,6 +28,8 @@ pub struct RolloutDecision {
     /// How many nodes take part, and how many of them have the new version.
     pub nodes: u32,
     pub updated: u32,
+    /// How far the undo of a failed version is, if the policy asks for one.
+    pub(crate) undo: Option<Undo>,
     /// It is open for all nodes that take part: the others get the current revision, too.
     reaches_all: bool,
     /// The goal of a node that it has not reached.
@@ -42,32 +46,38 @@ pub struct RolloutInput<'r, I> {
     pub number: i64,
     /// The current revision is there, and can be marked.
     exists: bool,
+    /// The current revision was undone, under this number or an earlier one.
+    was_undone: bool,
     is_paused: bool,
     pub sums: &'r RolloutSums<I>,
 }
 
 impl RolloutDecision {
-    /// `base_wants_others`: there is a base, and the answer is whether its template wants nodes that take no part. The question
-    /// may cost a look at all nodes, and is asked only where the answer matters.
+    /// `base`, and whether its template wants nodes that take no part. The question may cost a look at all nodes, and is asked only
+    /// where the answer matters.
     pub fn new(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         policy: &RolloutPolicy,
         sums: &RolloutSums<impl TimestampSet>,
-        base_wants_others: Option<impl FnOnce() -> bool>,
+        base: Option<(&KnownBase, impl FnOnce() -> bool)>,
     ) -> Self {
         let input = RolloutInput::new(snapshot, history, policy, sums);
-        let held = if base_wants_others.is_some() { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
+        let (base, base_wants_others) = base.unzip();
+        let held = if base.is_some() { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
         let is_settled = input.is_settled();
         // `failed` goes before `completed`: a person may write it to take a complete version back.
-        let is_over = is_settled || (input.marks.completed.is_some() && input.marks.failed.is_none());
+        let has_ended = input.marks.completed.is_some() || is_way_back(snapshot, history);
+        let is_over =
+            history.awaits_template.is_none() && (is_settled || (has_ended && input.marks.failed.is_none()));
         // After its end a rollout is not judged: later troubles are not its own.
         let too_many = (!is_over && input.has_too_many_failures()).then_some(FailureReason::TooManyFailures);
         // Without a failure policy the mark stops nothing; it still prevents `completed`.
         let failed_before = input.marks.failed.filter(|_| !is_over && policy.on_failure.is_some());
         let failed_before = planted::failed_before(failed_before);
         // Failures are judged before the waves, since no wave may open in the plan that finds them.
-        let may_open = !(is_over || input.is_paused || too_many.is_some() || failed_before.is_some());
+        let is_stopped = input.is_paused || too_many.is_some() || failed_before.is_some();
+        let may_open = !(is_over || is_stopped || history.awaits_template.is_some());
         let mut waves = Waves::new(&input, if may_open { Opening::WhenDue } else { Opening::Never });
         // The deadline comes after the waves, since a wave that opens now puts it off.
         let deadline = if may_open { input.deadline(&waves) } else { None };
@@ -80,10 +90,23 @@ impl RolloutDecision {
         let reason = too_many.or(is_exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
         // An earlier verdict has its mark, whose reason stays.
         let newly_failed = reason.filter(|_| failed_before.is_none());
-        let stage = if is_over { RolloutStage::Over } else { input.stage(failed_before, newly_failed, held) };
+        let undo = input.undo(history, base, (failed_before, newly_failed));
+        let stage = if is_over {
+            RolloutStage::Over
+        } else if history.awaits_template.is_some() {
+            // The template that the DaemonSet still shows must not go on, also where somebody has removed the mark of its failure.
+            RolloutStage::Stopped {
+                reason: failure_reason(failed_before, newly_failed).unwrap_or_else(undone),
+            }
+        } else {
+            input.stage(failed_before, newly_failed, held)
+        };
+        let kept_until = kept_until(snapshot, history).map(|until| (until, RequeueReason::UndoDue));
+        let of_undo = undo.and_then(Undo::due).into_iter().chain(kept_until);
         let mut decision = RolloutDecision {
-            due: input.due(&stage, &waves, deadline),
+            due: input.due(&stage, &waves, deadline).into_iter().chain(of_undo).min(),
             stage,
+            undo,
             waves,
             marks: Vec::new(),
             nodes: sums.count(|_| true),
@@ -107,7 +130,9 @@ impl RolloutDecision {
         let holds_a_target = waits || (!decision.reaches_all && base_wants_others.is_some_and(|ask| ask()));
         let is_complete = is_settled || (!holds_a_target && input.is_finished());
         let completed = is_complete.then_some(MarkChange::Completed);
-        decision.marks = input.marks_to_set(&decision, newly_failed, completed);
+        if history.awaits_template.is_none() {
+            decision.marks = input.marks_to_set(&decision, newly_failed, completed);
+        }
         decision
     }
 
@@ -164,19 +189,21 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             judged_by: judged_by(policy, history),
             exists: marks.is_some(),
             marks: marks.unwrap_or_default(),
+            was_undone: current.view.is_some_and(|view| UndoneMark::read(view.annotations, keys).is_some()),
             number: current.number,
             is_paused: planted::is_paused(policy.paused),
             sums,
         }
     }
 
-    /// A policy that is added to a settled fleet begins no rollout.
+    /// A policy that is added to a settled fleet begins no rollout. A version that was undone and put back begins one, though its pods are
+    /// still there: it is judged once more, and is no base for its last pods.
     fn is_settled(&self) -> bool {
         let Marks { started, failed, completed, .. } = self.marks;
         let is_unmarked = started.is_none() && failed.is_none() && completed.is_none();
         let NodeCounts { updated, outdated, .. } = self.sums.counts;
         let may_have_begun = planted::may_have_begun(self.may_have_begun());
-        is_unmarked && self.exists && updated > 0 && outdated == 0 && !may_have_begun
+        is_unmarked && self.exists && updated > 0 && outdated == 0 && !may_have_begun && !self.was_undone
     }
 
     /// Whether a fleet that looks settled may be in the middle of its rollout: a pause removes the mark of the start, and the
@@ -241,10 +268,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         newly_failed: Option<FailureReason>,
         held: NodeGoal,
     ) -> RolloutStage {
-        // At most one of the two is there: a verdict from before leaves no new one. A person may have written its reason.
-        let failure = failed_before
-            .map(|mark| mark.reason().to_owned())
-            .or_else(|| newly_failed.map(|reason| reason.as_str().to_owned()));
+        let failure = failure_reason(failed_before, newly_failed);
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         // A failure goes before a pause: a paused rollout is rolled back all the same.
         match (failure, action) {
@@ -254,6 +278,29 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             (Some(reason), _) => RolloutStage::Stopped { reason },
             (None, _) if self.is_paused => RolloutStage::Paused,
             (None, _) => RolloutStage::GoingOn,
+        }
+    }
+
+    /// The undo of a version that has failed, if the policy asks for one.
+    fn undo(
+        &self,
+        history: &History<'_>,
+        base: Option<&KnownBase>,
+        (failed_before, newly_failed): (Option<Mark<'_>>, Option<FailureReason>),
+    ) -> Option<Undo> {
+        if let Some(until) = history.awaits_template {
+            return Some(Undo::Awaited { until });
+        }
+        let policy = self.policy.on_failure.as_ref()?;
+        let verdict = match (failed_before, newly_failed) {
+            (Some(_), _) => Verdict::Marked,
+            (None, Some(_)) => Verdict::New,
+            (None, None) => return None,
+        };
+        match policy.action {
+            // A pause stops no undo, as it stops no roll-back.
+            FailureAction::Undo => Some(Undo::of_failed(self.snapshot, history, base, verdict)),
+            FailureAction::Pause | FailureAction::RollBack => None,
         }
     }
 
@@ -274,11 +321,15 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         if !self.exists {
             return Vec::new();
         }
+        let of_undo = decision.undo.map(Undo::marks).unwrap_or_default();
         let mut marks = self.marks_on_the_way(decision);
-        // The verdict stands alone: a plan that reaches it sets and removes no other mark.
+        // The verdict stands alone, but for the undo that follows from it: a plan that reaches it sets and removes no other mark.
         if let Some(reason) = planted::newly_failed(newly_failed) {
-            return vec![MarkChange::Failed(reason)];
+            marks = vec![MarkChange::Failed(reason)];
+            marks.extend(of_undo);
+            return marks;
         }
+        marks.extend(of_undo);
         // A failed revision does not become complete, whatever its pods do: a person must remove its mark first.
         if self.marks.completed.is_none() && self.marks.failed.is_none() {
             marks.extend(completed);
@@ -320,6 +371,17 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             (deadline.filter(|_| *stage == RolloutStage::GoingOn), RequeueReason::ProgressDeadline),
         ])
     }
+}
+
+/// At most one of the two is there: a verdict from before leaves no new one. A person may have written its reason.
+fn failure_reason(failed_before: Option<Mark<'_>>, newly_failed: Option<FailureReason>) -> Option<String> {
+    let before = failed_before.map(|mark| mark.reason().to_owned());
+    before.or_else(|| newly_failed.map(|reason| reason.as_str().to_owned()))
+}
+
+/// The reason of a version whose template was replaced, where it has no mark of a failure any more.
+fn undone() -> String {
+    "Undone".to_owned()
 }
 
 /// The failure policy, where the rollout is judged: a revision that this plan creates is not.

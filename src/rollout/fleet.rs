@@ -50,7 +50,13 @@ impl KnownRollout {
             let mut others = nodes.enumerated().filter(|(_, node)| !node.facts.takes_part);
             move || others.any(|(node, _)| placement_by(base, node) == Placement::Run)
         });
-        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &sums, base_wants_others);
+        let decision = RolloutDecision::new(
+            fleet.snapshot,
+            history,
+            policy,
+            &sums,
+            base.as_ref().zip(base_wants_others),
+        );
         for position in fleet.nodes.positions() {
             nodes.change(position, |node| {
                 node.goal = decision.goal(node);

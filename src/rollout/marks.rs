@@ -4,7 +4,7 @@
 
 use crate::action::RolloutReason;
 use daemonset_objects::internal::{LabelsView, rfc3339};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// A mark: the value `<number> <instant>[ <rest>]` of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,33 @@ impl WaveMark {
     }
 }
 
+/// The mark of a revision whose version is undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UndoneMark {
+    pub(crate) number: i64,
+    pub(crate) at: Timestamp,
+    /// The generation of the DaemonSet that had its template.
+    pub(crate) generation: i64,
+}
+
+/// For how long after its beginning an undo may be carried out, and for how long it counts against the limit.
+const UNDONE_COUNTS_FOR: SignedDuration = SignedDuration::from_hours(1);
+
+impl UndoneMark {
+    /// The mark, under whatever number.
+    pub(crate) fn read(annotations: LabelsView<'_>, keys: &MarkKeys) -> Option<Self> {
+        let Mark { number, at, rest } = read(annotations, &keys.undone)?;
+        let is_number = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        let generation = is_number.then(|| rest.parse().ok()).flatten()?;
+        Some(UndoneMark { number, at, generation })
+    }
+
+    /// Until when the undo may be carried out and counts; `None` if it does no longer, or beyond the calendar.
+    pub(crate) fn counts_until(self, now: Timestamp) -> Option<Timestamp> {
+        self.at.checked_add(UNDONE_COUNTS_FOR).ok().filter(|until| now < *until)
+    }
+}
+
 /// The marks of a revision that are valid: their number is the revision's. A revision that becomes current again has
 /// another number, and starts afresh.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,13 +115,16 @@ pub(crate) struct MarkKeys {
     wave: String,
     failed: String,
     completed: String,
+    restored: String,
+    undone: String,
 }
 
 impl MarkKeys {
     pub(crate) fn new(prefix: &str) -> Self {
         let key = |name: &str| format!("{prefix}/{name}");
         let [started, wave, failed, completed] = ["started", "wave", "failed", "completed"].map(key);
-        MarkKeys { started, wave, failed, completed }
+        let [restored, undone] = ["restored", "undone"].map(key);
+        MarkKeys { started, wave, failed, completed, restored, undone }
     }
 
     /// The key of the mark that a plan sets or removes.
@@ -105,6 +135,8 @@ impl MarkKeys {
             MarkChange::Wave(_) => &self.wave,
             MarkChange::Failed(_) => &self.failed,
             MarkChange::Completed => &self.completed,
+            MarkChange::Restored => &self.restored,
+            MarkChange::Undone { .. } => &self.undone,
         }
     }
 }
@@ -118,6 +150,16 @@ pub(crate) fn completed_at(annotations: LabelsView<'_>, keys: &MarkKeys) -> Opti
 /// Whether a revision with this number has failed.
 pub(crate) fn has_failed(annotations: LabelsView<'_>, keys: &MarkKeys, number: i64) -> bool {
     read(annotations, &keys.failed).and_then(|mark| mark.of(number)).is_some()
+}
+
+/// When a revision was chosen to come back in the place of the failed one with this number.
+pub(crate) fn restored_at(annotations: LabelsView<'_>, keys: &MarkKeys, failed: i64) -> Option<Timestamp> {
+    read(annotations, &keys.restored)?.of(failed).map(|mark| mark.at)
+}
+
+/// The number of the failed revision in whose place a revision was chosen last to come back.
+pub(crate) fn restored_for(annotations: LabelsView<'_>, keys: &MarkKeys) -> Option<i64> {
+    read(annotations, &keys.restored).map(|mark| mark.number)
 }
 
 fn read<'a>(annotations: LabelsView<'a>, key: &str) -> Option<Mark<'a>> {
@@ -140,7 +182,7 @@ impl FailureReason {
     }
 }
 
-/// A mark that this plan sets or removes on the current revision.
+/// A mark that this plan sets or removes: on the current revision, but for [`Restored`](Self::Restored).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkChange {
     Started,
@@ -149,6 +191,12 @@ pub(crate) enum MarkChange {
     Wave(usize),
     Failed(FailureReason),
     Completed,
+    /// On base: it comes back in the place of the current revision.
+    Restored,
+    /// The template of this generation of the DaemonSet is undone.
+    Undone {
+        generation: i64,
+    },
 }
 
 impl MarkChange {
@@ -159,15 +207,19 @@ impl MarkChange {
             MarkChange::Wave(_) => RolloutReason::WaveOpened,
             MarkChange::Failed(_) => RolloutReason::RolloutFailed,
             MarkChange::Completed => RolloutReason::RolloutCompleted,
+            MarkChange::Restored | MarkChange::Undone { .. } => RolloutReason::RolloutUndone,
         }
     }
 
-    /// The value to write; `None` removes the annotation.
+    /// The value to write, where the current revision has this number; `None` removes the annotation.
     pub(crate) fn value(self, number: i64, now: Timestamp) -> Option<String> {
         match self {
             MarkChange::Paused => None,
             // The number of this plan, also where it renumbers the revision: its action stands before the marks.
-            MarkChange::Started | MarkChange::Completed => Some(format!("{number} {now}")),
+            MarkChange::Started | MarkChange::Completed | MarkChange::Restored => {
+                Some(format!("{number} {now}"))
+            }
+            MarkChange::Undone { generation } => Some(format!("{number} {now} {generation}")),
             MarkChange::Wave(index) => Some(format!("{number} {now} {index}")),
             MarkChange::Failed(reason) => Some(format!("{number} {now} {}", reason.as_str())),
         }

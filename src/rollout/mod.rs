@@ -16,4 +16,5 @@ pub(crate) mod policy;
 #[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 pub(crate) mod report;
 pub(crate) mod sums;
+pub(crate) mod undo;
 pub(crate) mod waves;

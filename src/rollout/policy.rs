@@ -113,6 +113,9 @@ pub enum FailureAction {
     Pause,
     /// Every node goes back to the version before. The DaemonSet itself stays as its author wrote it.
     RollBack,
+    /// The DaemonSet gets the template of the version before back, once, as `kubectl rollout undo` does it. This works beside another
+    /// controller, too ([`Policy::drive`](field@crate::Policy::drive)). The controller needs the right to patch the DaemonSet.
+    Undo,
 }
 
 impl RolloutPolicy {

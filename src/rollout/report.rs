@@ -76,6 +76,35 @@ pub enum RolloutStage {
     },
 }
 
+/// Why a failed version is not undone, though [`FailureAction::Undo`](crate::policy::FailureAction::Undo) asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum NotUndoneReason {
+    /// No old revision can come back: there is none, each one has failed, or the mark of the chosen one was removed.
+    NoBase,
+    /// It has been undone before, and somebody has put its template back.
+    UndoneBefore,
+    /// The DaemonSet has changed since the undo began.
+    DaemonSetChanged,
+    /// The undo began more than an hour ago.
+    TooLate,
+    /// Three versions have been undone within the last hour.
+    TooMany,
+}
+
+/// A clause: `its template was put back after it had been undone`.
+impl fmt::Display for NotUndoneReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotUndoneReason::NoBase => "there is no version to go back to",
+            NotUndoneReason::UndoneBefore => "its template was put back after it had been undone",
+            NotUndoneReason::DaemonSetChanged => "the DaemonSet has changed since the undo began",
+            NotUndoneReason::TooLate => "the undo began more than an hour ago",
+            NotUndoneReason::TooMany => "three versions were undone within an hour",
+        })
+    }
+}
+
 /// A wave with its nodes.
 ///
 /// See the example of [`RolloutReport`].

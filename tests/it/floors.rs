@@ -57,6 +57,7 @@ const CORE: Floored = Floored {
                 "plan::pod_template",
                 "plan::progress",
                 "plan::pulls",
+                "plan::restore",
                 "plan::status",
                 "plan::steps",
                 "plan::taken",

@@ -186,6 +186,17 @@ pub enum ViolationKind {
         /// The annotation.
         mark: String,
     },
+    /// The template of base is restored once the marks of the undo are there, for an hour, and while the DaemonSet has the generation
+    /// that was undone; never that of a revision that has failed ([`FailureAction::Undo`](daemonset::policy::FailureAction::Undo)).
+    #[error("the restored template is not due: its {field} is wrong")]
+    WrongRestore {
+        /// The first wrong field.
+        field: &'static str,
+    },
+    /// While the DaemonSet does not show the template that was restored, nothing is renumbered or marked: the revision that it shows is
+    /// the failed one.
+    #[error("the DaemonSet is about to show another template")]
+    TemplateAwaited,
     /// No pod is created from an old revision that has failed.
     #[error("the revision with hash {hash:?} has failed")]
     FailedRevisionCreated {
@@ -195,6 +206,9 @@ pub enum ViolationKind {
     /// The base of a rollout is never deleted.
     #[error("it is the base of the rollout")]
     BaseDeleted,
+    /// A revision that was undone within the last hour must stay: without its mark it would be undone again.
+    #[error("the revision was undone within the last hour")]
+    UndoneDeleted,
     /// The turn of a node begins where the update would take its pod, and ends once nothing is left to do there
     /// ([`Policy::turn`](field@daemonset::Policy::turn)).
     #[error("{reason:?} is not due")]

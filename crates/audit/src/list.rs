@@ -17,15 +17,16 @@ fn place(action: &Action) -> u8 {
         Action::AnnotateRevision { .. } => 4,
         Action::LabelPod { .. } => 5,
         // Pull pods come behind all that concerns the DaemonSet itself.
-        Action::DeletePod { reason: DeleteReason::PullDone, .. } => 10,
-        Action::CreatePod { reason: CreateReason::PullImages, .. } => 11,
-        Action::PatchNode { .. } => 12,
+        Action::DeletePod { reason: DeleteReason::PullDone, .. } => 11,
+        Action::CreatePod { reason: CreateReason::PullImages, .. } => 12,
+        Action::PatchNode { .. } => 13,
         Action::DeletePod { .. } | Action::UpdatePodInPlace { .. } => 6,
         Action::CreatePod { .. } => 7,
         Action::DeleteRevision { .. } => 8,
         Action::UpdateStatus { .. } => 9,
-        Action::RecordEvent { .. } => 13,
-        Action::Requeue { .. } => 14,
+        Action::RestoreTemplate { .. } => 10,
+        Action::RecordEvent { .. } => 14,
+        Action::Requeue { .. } => 15,
     }
 }
 

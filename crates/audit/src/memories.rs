@@ -55,6 +55,16 @@ pub(super) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Tim
     (!is_read && is_fresh(snapshot, patch.at)).then_some(patch.at)
 }
 
+/// Whether a template was restored that the snapshot does not show.
+pub(super) fn restore_in_flight(snapshot: &Snapshot<'_>) -> bool {
+    let accepted = snapshot.memory().and_then(|memory| memory.restores.as_ref()?.accepted);
+    let shown = snapshot.spec().daemon_set.metadata.resource_version.parse::<u64>().ok();
+    accepted.is_some_and(|accepted| {
+        let is_shown = shown.is_some_and(|shown| accepted.before.is_some_and(|before| before < shown));
+        !is_shown && is_fresh(snapshot, accepted.at)
+    })
+}
+
 /// How many pull pods were created that the snapshot does not show.
 pub(super) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
     let pulls = snapshot.memory().into_iter().flat_map(|memory| &memory.turns.pulls);

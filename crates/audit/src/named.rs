@@ -52,9 +52,9 @@ impl<'s> Named<'s> {
             | Action::AnnotateRevision { revision, .. }
             | Action::RenumberRevision { revision, .. }
             | Action::DeleteRevision { revision, .. } => Named::Revision(revision),
-            Action::UpdateStatus { daemon_set, .. } | Action::RecordEvent { daemon_set, .. } => {
-                Named::DaemonSet(daemon_set)
-            }
+            Action::UpdateStatus { daemon_set, .. }
+            | Action::RestoreTemplate { daemon_set, .. }
+            | Action::RecordEvent { daemon_set, .. } => Named::DaemonSet(daemon_set),
             Action::CreateRevision { .. } | Action::CreatePod { .. } | Action::Requeue { .. } => {
                 Named::Nothing
             }

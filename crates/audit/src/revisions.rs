@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::fleet::Fleet;
+use super::goals::is_undone_lately;
 use super::kind::ViolationKind;
 use super::lineage::Member;
 use super::named::Subject;
@@ -141,6 +142,9 @@ impl<'s> HistoryCheck<'s> {
         }
         if self.context.goals.base().is_some_and(|base| base.view.uid == member.view.uid) {
             return Some(ViolationKind::BaseDeleted);
+        }
+        if is_undone_lately(self.context.snapshot, member) {
+            return Some(ViolationKind::UndoneDeleted);
         }
         let Err(place) = self.old_deleted.binary_search(&member.position) else { return None };
         self.old_deleted.insert(place, member.position);

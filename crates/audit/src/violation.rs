@@ -113,7 +113,9 @@ fn subject(action: &Action) -> Option<ViolationSubject> {
             Some(ViolationSubject::Revision { revision: named_in(revision) })
         }
         Action::CreatePod { node, .. } => Some(ViolationSubject::Node { node: node.clone() }),
-        Action::UpdateStatus { daemon_set, .. } | Action::RecordEvent { daemon_set, .. } => {
+        Action::UpdateStatus { daemon_set, .. }
+        | Action::RestoreTemplate { daemon_set, .. }
+        | Action::RecordEvent { daemon_set, .. } => {
             Some(ViolationSubject::DaemonSet { daemon_set: daemon_set.clone() })
         }
         Action::Requeue { .. } => None,

@@ -5,9 +5,10 @@ use crate::cluster::Input;
 use crate::cluster::policy::{self, PolicyProblem};
 use crate::words::{self, count};
 use daemonset::model::DaemonSet;
-use daemonset::policy::RolloutPolicy;
+use daemonset::policy::{FailureAction, RolloutPolicy};
 use daemonset::report::{
-    HoldReason, NodeOutcome, NodePlacement, NodeVerdict, PodState, RolloutReport, RolloutStage, WaveProgress,
+    HoldReason, NodeOutcome, NodePlacement, NodeVerdict, NotUndoneReason, PodState, RolloutReport,
+    RolloutStage, Warning, WaveProgress,
 };
 use daemonset::{Plan, Policy};
 use jiff::Timestamp;
@@ -138,13 +139,33 @@ impl<'a> Steered<'a> {
             }
             RolloutStage::Paused => format!("paused: {figures}, {base}"),
             RolloutStage::Stopped { reason, .. } => {
-                format!("failed ({reason}), no further node is updated: {figures}, {base}")
+                let follows = if self.is_undone() {
+                    "the template before it comes back"
+                } else {
+                    "no further node is updated"
+                };
+                format!("failed ({reason}), {follows}: {figures}, {base}")
             }
             RolloutStage::RolledBack { reason, .. } => {
                 format!("failed ({reason}), all nodes go back to {base}: {figures}")
             }
             other => format!("{other:?}: {figures}, {base}"),
         }
+    }
+
+    /// Whether the version has failed and the template of base comes back.
+    pub(crate) fn is_undone(&self) -> bool {
+        let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
+        let is_stopped = matches!(self.report.stage, RolloutStage::Stopped { .. });
+        is_stopped && action == Some(FailureAction::Undo) && self.not_undone().is_none()
+    }
+
+    /// Why a version that has failed is not undone, though the policy asks for it.
+    fn not_undone(&self) -> Option<NotUndoneReason> {
+        self.plan.warnings.iter().find_map(|warning| match warning {
+            Warning::NotUndone { because, .. } => Some(*because),
+            _ => None,
+        })
     }
 
     /// The stage in a few words, for a cell of a table.
@@ -155,6 +176,7 @@ impl<'a> Steered<'a> {
                 "rollout paused, its policy is invalid".to_owned()
             }
             RolloutStage::Paused => "rollout paused".to_owned(),
+            RolloutStage::Stopped { reason, .. } if self.is_undone() => format!("undoes ({reason})"),
             RolloutStage::Stopped { reason, .. } => format!("rollout failed ({reason})"),
             RolloutStage::RolledBack { reason, .. } => format!("rolls back ({reason})"),
             RolloutStage::GoingOn | _ => self.open_wave_in_short(),
@@ -239,17 +261,36 @@ impl<'a> Steered<'a> {
         if let (Some(wave), RolloutStage::GoingOn) = (self.waits_for_approval(), &self.report.stage) {
             steps.push(("Approve", format!("kubectl daemonset rollout approve {name} --wave {wave}")));
         }
+        if let Some(because) = self.not_undone() {
+            steps.push(("Not undone", format!("since {because}")));
+        }
         steps.extend(self.retry().map(|command| ("Retry", command)));
+        steps.extend(self.undo_again().map(|command| ("Undo again", command)));
         steps
+    }
+
+    /// The command by which the template of a failed version is undone once more.
+    fn undo_again(&self) -> Option<String> {
+        use NotUndoneReason::{DaemonSetChanged, TooLate, UndoneBefore};
+        let was_tried = self.not_undone().is_some_and(|because| {
+            // Without a base, and for the limit of an hour, the mark is not in the way.
+            matches!(because, UndoneBefore | DaemonSetChanged | TooLate)
+        });
+        self.unmark("undone").filter(|_| was_tried)
     }
 
     /// The command by which a failed version gets another chance.
     pub(crate) fn retry(&self) -> Option<String> {
         let failed =
             matches!(self.report.stage, RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. });
-        let revision = self.plan.report.current_revision.as_ref().filter(|_| failed)?;
+        self.unmark("failed").filter(|_| failed)
+    }
+
+    /// The command that removes a mark of the current revision.
+    fn unmark(&self, mark: &str) -> Option<String> {
+        let revision = self.plan.report.current_revision.as_ref()?;
         let (namespace, prefix) = (&self.daemon_set.metadata.namespace, self.mark_prefix);
-        Some(format!("kubectl annotate -n {namespace} controllerrevision/{} {prefix}/failed-", revision.name))
+        Some(format!("kubectl annotate -n {namespace} controllerrevision/{} {prefix}/{mark}-", revision.name))
     }
 
     /// `NAMESPACE/NAME`.

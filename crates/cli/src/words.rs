@@ -7,8 +7,8 @@ use daemonset::report::{
     UnavailableCause,
 };
 use daemonset::{
-    ClaimReason, CreateReason, LabelReason, Rejections, RequeueReason, RevisionReason, RolloutReason,
-    StatusReason, TurnReason,
+    ClaimReason, CreateReason, LabelReason, Rejections, RequeueReason, RestoreReason, RevisionReason,
+    RolloutReason, StatusReason, TurnReason,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;
@@ -86,6 +86,7 @@ pub(crate) fn marking(reason: RolloutReason) -> String {
         RolloutReason::WaveOpened => "the nodes of a wave may be updated".to_owned(),
         RolloutReason::RolloutFailed => "the new version has failed".to_owned(),
         RolloutReason::RolloutCompleted => "every target node has the new version".to_owned(),
+        RolloutReason::RolloutUndone => "the template of the version before comes back".to_owned(),
         other => format!("{other:?}"),
     }
 }
@@ -206,6 +207,13 @@ pub(crate) fn writing_status(reason: StatusReason) -> String {
     }
 }
 
+pub(crate) fn restoring(reason: RestoreReason) -> String {
+    match reason {
+        RestoreReason::RolledBack => "the new version has failed".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
 pub(crate) fn waking(reason: RequeueReason) -> String {
     match reason {
         RequeueReason::Burst => "this plan is full, and more is due".to_owned(),
@@ -218,6 +226,7 @@ pub(crate) fn waking(reason: RequeueReason) -> String {
         RequeueReason::ProgressDeadline => "the progress deadline of the rollout passes then".to_owned(),
         RequeueReason::TurnOverdue => "gates are overdue then".to_owned(),
         RequeueReason::PullTimeout => "images are waited for no longer then".to_owned(),
+        RequeueReason::UndoDue => "an undo of a failed version is due then, or counts no longer".to_owned(),
         RequeueReason::InPlaceSettled => "a pod that was changed in its place counts again then".to_owned(),
         other => format!("{other:?}"),
     }

@@ -90,6 +90,7 @@ fn runs_last(action: &Action) -> bool {
         action,
         Action::DeleteRevision { .. }
             | Action::UpdateStatus { .. }
+            | Action::RestoreTemplate { .. }
             | Action::RecordEvent { .. }
             | Action::Requeue { .. }
     )

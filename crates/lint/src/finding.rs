@@ -129,6 +129,8 @@ pub enum Rule {
     DeadlineTooShort,
     /// The rollout should roll back, and there is no revision to go back to.
     NoBase,
+    /// The other controller deletes the version that was undone, and with it the marks that say so.
+    UndoneRevisionGoes,
     /// A gate of the turns that nobody is known to open.
     GateWithoutOpener,
     /// The gate `drained` on nodes that stay schedulable.

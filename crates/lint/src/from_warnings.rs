@@ -40,6 +40,7 @@ fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
         | Warning::RevisionsMissing { .. }
         | Warning::NoBase { .. }
         | Warning::NothingToRollBackTo
+        | Warning::NotUndone { .. }
         | Warning::LostUnderDrive { .. }
         | Warning::TurnOverdue { .. }
         | Warning::InPlaceStuck { .. }

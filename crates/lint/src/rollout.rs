@@ -33,6 +33,7 @@ pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
     findings.extend(rules.failure_unnoticed());
     findings.extend(rules.waiting_reasons_unused());
     findings.extend(rules.deadlines_before_the_first_probe());
+    findings.extend(rules.undone_revision_goes());
     if let Some(rollout) = context.plan.report.rollout.as_ref().filter(|_| context.desired() > 0) {
         findings.extend(rules.about_nodes(rollout));
     }
@@ -152,6 +153,17 @@ impl<'c> Rules<'c, '_> {
         delays.flatten().max().unwrap_or(0)
     }
 
+    /// This crate's plans keep base and a version that was undone. Beside a driver the limit alone decides.
+    fn undone_revision_goes(&self) -> Option<Finding> {
+        let undoes = self.policy.on_failure.as_ref()?.action == FailureAction::Undo;
+        let is_driven = self.context.preflight.policy.drive.is_some();
+        let keeps_none = self.context.manifest.daemon_set.spec.revision_history_limit == Some(0);
+        let finding = Finding::new(Rule::UndoneRevisionGoes, Severity::Warning, "spec.revisionHistoryLimit")
+            .why("It is 0, and the other controller deletes each revision without a pod: base, or the version that was undone, whose mark keeps it from being undone again")
+            .remedy("Keep at least 3 revisions");
+        (undoes && is_driven && keeps_none).then_some(finding)
+    }
+
     fn about_nodes(&self, rollout: &RolloutReport) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut before: BTreeSet<&NodeName> = BTreeSet::new();
@@ -249,7 +261,8 @@ impl<'c> Rules<'c, '_> {
             .finding(Rule::NoBase, severity, "onFailure.action")
             .why(format_args!("{why}: where it should roll back, the rollout only stops"))
             .remedy("Be ready to release a version that works");
-        (is_lacking && failure.action == FailureAction::RollBack).then_some(finding)
+        let wants_base = matches!(failure.action, FailureAction::RollBack | FailureAction::Undo);
+        (is_lacking && wants_base).then_some(finding)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The API server: executes the controller's actions, or refuses them.
 
+use super::cluster::{raise_generations, spec_changed};
 use super::environment::{Created, Environment, namespaced_name};
 use super::event::Actor;
 use super::watch::WatchEvent;
 use daemonset::kubernetes::canonical_json;
 use daemonset::model::{
-    ControllerRevision, DaemonSetStatus, Labels, NodeName, ObjectRef, OwnerReference, Pod, Uid,
+    ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, OwnerReference, Pod, Uid,
 };
 use daemonset::{Action, ActionOutcome, PodManifest};
 use serde::Deserialize;
@@ -90,6 +91,9 @@ impl Environment {
                 }
             }
             Action::UpdateStatus { daemon_set, status, .. } => self.update_status(daemon_set, status)?,
+            Action::RestoreTemplate { daemon_set, patch, .. } => {
+                self.restore_template(daemon_set, patch, by)?;
+            }
             Action::RecordEvent { .. } | Action::Requeue { .. } => {}
         }
         Ok(ActionOutcome::Done)
@@ -179,6 +183,32 @@ impl Environment {
         let uid = revision.metadata.uid.clone();
         self.store(WatchEvent::Revision(Arc::new(revision)));
         self.read_version(&uid);
+        Ok(())
+    }
+
+    /// Replaces the template; uid and resource version are preconditions.
+    fn restore_template(&mut self, reference: &ObjectRef, patch: &Value, by: Actor) -> Result<(), ApiError> {
+        let stored = self.objects.daemon_set.as_ref().ok_or(ApiError::NotFound)?;
+        let metadata = &stored.metadata;
+        if (&metadata.uid, &metadata.resource_version) != (&reference.uid, &reference.resource_version) {
+            return Err(ApiError::Conflict);
+        }
+        let mut daemon_set = DaemonSet::clone(stored);
+        let mut template = patch.pointer("/spec/template").cloned().ok_or(ApiError::Invalid)?;
+        let directive = template.as_object_mut().and_then(|members| members.remove("$patch"));
+        if directive.as_ref().and_then(Value::as_str) != Some("replace") {
+            return Err(ApiError::Invalid);
+        }
+        daemon_set.spec.template = template;
+        let change = raise_generations(stored, &mut daemon_set);
+        if daemon_set == **stored {
+            // A patch that changes nothing writes nothing.
+            return Ok(());
+        }
+        daemon_set.metadata.resource_version = self.new_version();
+        let change = spec_changed(&daemon_set, change);
+        self.store(WatchEvent::DaemonSet(Arc::new(daemon_set)));
+        self.record(by, change);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
 
+use super::api_server::ApiError;
 use super::environment::Environment;
 use super::event::{Actor, Change, Reconciled};
 use super::event_queue::later;
@@ -323,6 +324,9 @@ impl Controller {
         match environment.execute(action, self.role.actor()) {
             Ok(_) if is_request && self.settings.answer_lost.sample(&mut self.rng) => ActionOutcome::Unknown,
             Ok(outcome) => outcome,
+            Err(ApiError::Conflict) if matches!(action, Action::RestoreTemplate { .. }) => {
+                ActionOutcome::Conflict
+            }
             Err(_) => ActionOutcome::Rejected,
         }
     }

@@ -1,7 +1,7 @@
 //! The figures of a rollout that a policy steers.
 
 use super::cluster::Cluster;
-use super::event::Change;
+use super::event::{Change, Event};
 use daemonset::model::NodeName;
 use daemonset::report::{FailingNode, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use jiff::Timestamp;
@@ -83,6 +83,7 @@ pub struct WaveFigures {
 impl RolloutFigures {
     /// The figures of a rollout that began at `started`, and that the last plan reports so.
     pub(super) fn new(cluster: &Cluster, started: Timestamp, last: RolloutReport) -> Self {
+        let last = cluster.report_before_undo().cloned().unwrap_or(last);
         let nodes = |wave: &WaveReport| u32::try_from(wave.nodes.len()).unwrap_or(u32::MAX);
         let waves =
             last.waves.iter().map(|wave| WaveFigures { nodes: nodes(wave), ..WaveFigures::default() });
@@ -140,9 +141,32 @@ impl Cluster {
         u32::try_from(reached.collect::<BTreeSet<&NodeName>>().len()).unwrap_or(u32::MAX)
     }
 
-    /// The hash of the revision that the controller last found to be the current one.
+    /// The position of the last change of the template in the history, if a controller has restored it.
+    pub(crate) fn undone_at(&self) -> Option<usize> {
+        let is_change =
+            |event: &Event| matches!(event.change, Change::DaemonSetChanged { template_changed: true, .. });
+        let last = self.history().iter().rposition(is_change)?;
+        self.history().get(last).filter(|event| event.by.is_controller()).map(|_| last)
+    }
+
+    /// The history until the template was restored, if that came last.
+    fn before_undo(&self) -> &[Event] {
+        let end = self.undone_at().unwrap_or(self.history().len());
+        self.history().get(..end).unwrap_or_default()
+    }
+
+    /// The last report about a version that was undone.
+    fn report_before_undo(&self) -> Option<&RolloutReport> {
+        self.undone_at()?;
+        self.before_undo().iter().rev().find_map(|event| match &event.change {
+            Change::RolloutMoved { report, .. } => Some(&**report),
+            _ => None,
+        })
+    }
+
+    /// The hash of the revision that the controller last found to be the current one, or of the one that it has undone.
     fn last_revision(&self) -> Option<&String> {
-        self.history().iter().rev().find_map(|event| match &event.change {
+        self.before_undo().iter().rev().find_map(|event| match &event.change {
             Change::Reconciled(reconciled) => Some(&reconciled.revision).filter(|hash| !hash.is_empty()),
             _ => None,
         })

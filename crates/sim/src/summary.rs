@@ -151,7 +151,8 @@ impl Cluster {
             }
             watch(self);
         }
-        RolloutEnd::Complete
+        // The version that is complete is the one before.
+        if self.undone_at().is_some() { RolloutEnd::RolledBack } else { RolloutEnd::Complete }
     }
 
     /// The figures of a rollout that began at `started` and ends now, with this end.

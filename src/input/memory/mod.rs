@@ -7,6 +7,8 @@
 pub(crate) mod in_flight;
 pub(crate) mod node_failures;
 mod rejections;
+pub(crate) mod restores;
+mod restores_in_flight;
 pub(crate) mod turns;
 mod turns_in_flight;
 
@@ -16,6 +18,7 @@ use daemonset_objects::model::{NodeName, ObjectRef, Uid};
 use jiff::Timestamp;
 use node_failures::{NodeFailures, updated_within_a_limit};
 pub use rejections::Rejections;
+use restores::RestoreMemory;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use turns::KeptTurns;
@@ -90,6 +93,10 @@ pub struct Memory {
     #[doc(hidden)]
     #[serde(skip_serializing_if = "KeptTurns::is_empty")]
     pub turns: KeptTurns,
+    /// Restored templates, where there is one to remember.
+    #[doc(hidden)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restores: Option<Box<RestoreMemory>>,
 }
 
 /// A create that the API server accepted (or may have accepted).
@@ -246,6 +253,7 @@ impl Memory {
         if self.record_of_turns(action, outcome, at) {
             return;
         }
+        self.record_restore(action, outcome, at);
         self.record_rejection(action, outcome, at);
         if *outcome == ActionOutcome::Rejected {
             return;
@@ -282,13 +290,14 @@ impl Memory {
             | Action::PatchNode { .. }
             | Action::DeleteRevision { .. }
             | Action::UpdateStatus { .. }
+            | Action::RestoreTemplate { .. }
             | Action::RecordEvent { .. }
             | Action::Requeue { .. } => {}
         }
     }
 
-    /// Whether this action is in flight: a create or a delete, a change of a pod in its place, or a patch of a node that was accepted and
-    /// is not yet shown by an observed snapshot.
+    /// Whether this action is in flight: a create or a delete, a change of a pod in its place, a patch of a node, or a restored template
+    /// that was accepted and is not yet shown by an observed snapshot.
     pub fn is_in_flight(&self, action: &Action) -> bool {
         if let Some(is_in_flight) = self.turns.is_in_flight(action) {
             return is_in_flight;
@@ -296,13 +305,22 @@ impl Memory {
         if let Action::CreatePod { node, pod, .. } = action {
             return self.creates.get(node).is_some_and(|create| create.revision == pod.revision_hash());
         }
+        if let Action::RestoreTemplate { .. } = action {
+            return self.restores.as_ref().is_some_and(|restores| restores.accepted.is_some());
+        }
         matches!(action, Action::DeletePod { pod, .. } if self.deletes.contains_key(&pod.uid))
     }
 
     /// Whether it remembers nothing but, perhaps, the uid of its DaemonSet.
     pub fn is_empty(&self) -> bool {
-        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns } = self;
+        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns, restores } =
+            self;
         let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
-        of_actions && turns.is_empty() && failures.is_empty() && refusals.is_empty() && rejections.is_empty()
+        of_actions
+            && turns.is_empty()
+            && restores.is_none()
+            && failures.is_empty()
+            && refusals.is_empty()
+            && rejections.is_empty()
     }
 }

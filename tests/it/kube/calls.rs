@@ -6,7 +6,7 @@ use daemonset::model::{
 };
 use daemonset::{
     Action, ClaimReason, DeleteReason, EventReason, EventType, LabelReason, Observed, RequeueReason,
-    RevisionReason, RolloutReason, Snapshot, StatusReason, reconcile,
+    RestoreReason, RevisionReason, RolloutReason, Snapshot, StatusReason, reconcile,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -174,6 +174,26 @@ fn a_status_is_written_with_all_metadata_and_no_spec() {
     assert!(metadata.get("managedFields").is_none(), "the API server keeps these fields itself");
     assert!(body.get("spec").is_none());
     assert_eq!(body["status"]["desiredNumberScheduled"], 3);
+}
+
+/// Another template that was written since the snapshot must not be lost.
+#[test]
+fn a_template_is_restored_in_the_version_that_the_snapshot_shows() {
+    let template = json!({"metadata": {"labels": {"app": "web"}}, "$patch": "replace"});
+    let patch = json!({"spec": {"template": template}});
+    let restore =
+        |daemon_set| Action::restore_template(daemon_set, object(), patch.clone(), RestoreReason::RolledBack);
+    let restored = call(&restore((&daemon_set()).into()));
+    assert_eq!(restored.verb, Verb::Patch(PatchType::StrategicMerge));
+    assert_eq!(restored.preconditions.uid.as_ref().map(|uid| uid.as_str()), Some("ds-uid"));
+    assert_eq!(restored.preconditions.resource_version.as_deref(), Some("7"));
+    let mut body = patch.clone();
+    body["metadata"] = json!({"uid": "ds-uid", "resourceVersion": "7"});
+    let path = "/apis/apps/v1/namespaces/default/daemonsets/web";
+    assert_eq!(sent(&restored), ("PATCH".to_owned(), path.to_owned(), STRATEGIC.to_owned(), body));
+    // A version that is not known is no precondition, and an empty one is none that the API server knows.
+    let unknown = ObjectRef { resource_version: String::new(), ..(&daemon_set()).into() };
+    assert_eq!(call(&restore(unknown)).body["metadata"], json!({"uid": "ds-uid"}));
 }
 
 #[test]

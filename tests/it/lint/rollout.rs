@@ -1,7 +1,7 @@
 //! The policy of a rollout.
 
 use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
-use crate::support::{Given, new, node, on_delete, revision};
+use crate::support::{Given, new, node, on_delete, revision, rolling};
 use daemonset::policy::Powers;
 use daemonset_lint::{Preflight, lint};
 use insta::assert_snapshot;
@@ -146,6 +146,25 @@ fn a_roll_back_without_an_old_revision_is_found() {
         .with("/revisions", json!([]))
         .policy(json!({"rollout": rolls_back}));
     assert_snapshot!(without(&first), @"Advice NoBase policy.rollout.onFailure.action: The first version has no other one to go back to: where it should roll back, the rollout only stops.");
+    let undoes = json!({"rollout": {"onFailure": {"action": "Undo", "availableWithinSeconds": 300}}});
+    assert!(without(&first.policy(undoes)).starts_with("Advice NoBase policy.rollout.onFailure.action: "));
+}
+
+#[test]
+fn a_history_that_forgets_undone_versions_is_found() {
+    let with_limit = |limit: i32, action: &str, drive: Value| {
+        let policy = json!({
+            "rollout": {"onFailure": {"action": action, "availableWithinSeconds": 300}},
+            "drive": drive,
+        });
+        let given = calm_without_nodes().node(node("a")).policy(policy);
+        let given = given.with("/daemonSet/spec/updateStrategy", on_delete());
+        let given = given.with("/daemonSet/spec/revisionHistoryLimit", json!(limit));
+        says(&given).into_iter().find(|line| line.contains("UndoneRevisionGoes")).unwrap_or_default()
+    };
+    assert_snapshot!(with_limit(0, "Undo", rolling(1)), @"Warning UndoneRevisionGoes spec.revisionHistoryLimit: It is 0, and the other controller deletes each revision without a pod: base, or the version that was undone, whose mark keeps it from being undone again.");
+    let none = [(1, "Undo", rolling(1)), (0, "Pause", rolling(1)), (0, "Undo", json!(null))];
+    assert_eq!(none.map(|(limit, action, drive)| with_limit(limit, action, drive)), ["", "", ""]);
 }
 
 /// The findings of the fleet with these annotations on its DaemonSet.
@@ -179,12 +198,12 @@ fn a_driven_rollout_that_surges_or_rolls_back_is_an_error() {
     let rolling = json!({"type": "RollingUpdate"});
     let mut failure = guarded();
     failure["action"] = json!("RollBack");
-    assert_snapshot!(policy(json!({"drive": rolling, "onFailure": failure})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].onFailure.action: It can't be used, and the rollout counts as paused: Invalid value: "RollBack": must be Pause: the other controller creates pods of the new version only."#);
+    assert_snapshot!(policy(json!({"drive": rolling, "onFailure": failure})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].onFailure.action: It can't be used, and the rollout counts as paused: Invalid value: "RollBack": must be Pause or Undo: the other controller creates pods of the new version only."#);
     let surge = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}});
     assert_snapshot!(policy(json!({"drive": surge})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].drive: It can't be used, and the rollout counts as paused: Invalid value: "RollingUpdate": must not surge: another controller creates the pods."#);
     assert_eq!(policy(json!({"drive": rolling})), [""; 0]);
     let choice = driven.policy(json!({"drive": rolling, "rollout": {"onFailure": failure}}));
-    assert_snapshot!(text(&choice), @r#"Error Invalid policy.rollout.onFailure.action: It is refused: Invalid value: "RollBack": must be Pause: the other controller creates pods of the new version only."#);
+    assert_snapshot!(text(&choice), @r#"Error Invalid policy.rollout.onFailure.action: It is refused: Invalid value: "RollBack": must be Pause or Undo: the other controller creates pods of the new version only."#);
 }
 
 /// The DaemonSet itself has OnDelete, and the update goes on all the same.

@@ -1,11 +1,11 @@
 //! The controller of the model: it calls the crate's own `reconcile` and `Memory` with real objects.
 
-use super::objects::{Mark, Marks, Objects, Phase, Pod, PodId, Revision, Spec, Strategy, node_name};
+use super::objects::{Mark, Marks, Objects, Phase, Pod, PodId, Revision, Spec, Strategy, Undone, node_name};
 use super::world::Steering;
 use crate::support::{agent, given, new, node, now, pod, rolling, surging, template};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod as RealPod, Taint};
 use daemonset::policy::{RolloutPolicy, UnreadyPolicy};
-use daemonset::{Action, CreateReason, Memory, Policy, Recording, reconcile};
+use daemonset::{Action, CreateReason, Memory, Policy, Recording, plan, reconcile};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,11 +51,30 @@ impl Hash for Remembered {
 /// One action of a plan that changes something in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    CreateRevision { version: u8, number: u8, started: bool },
-    Renumber { version: u8, number: u8 },
-    Mark { version: u8, mark: Mark },
+    CreateRevision {
+        version: u8,
+        number: u8,
+        started: bool,
+    },
+    Renumber {
+        version: u8,
+        number: u8,
+    },
+    Mark {
+        version: u8,
+        mark: Mark,
+    },
     Delete(PodId),
-    Create { node: u8, version: u8, beside: bool },
+    Create {
+        node: u8,
+        version: u8,
+        beside: bool,
+    },
+    /// With the version of the DaemonSet as a precondition.
+    Restore {
+        version: u8,
+        writes: u8,
+    },
 }
 
 /// The result of one reconcile.
@@ -136,6 +155,10 @@ impl Controller {
                 Taint { key: "absent".to_owned(), effect: "NoSchedule".to_owned(), ..Taint::default() };
             recording.nodes[usize::from(*node)].spec.taints.push(taint);
         }
+        if self.steering == Some(Steering::Undo) {
+            // No template is restored in a plan that writes the status, which an earlier plan has done here.
+            recording.daemon_set.status = plan(&recording.snapshot().unwrap()).status.unwrap();
+        }
         let snapshot = recording.snapshot().unwrap();
         let mut memory = memory.memory().clone();
         memory.observe(&snapshot);
@@ -214,6 +237,10 @@ impl Controller {
                 version: self.version(Some(pod.revision_hash())),
                 beside: *reason == CreateReason::Surge,
             }),
+            Action::RestoreTemplate { daemon_set, revision, .. } => Some(Step::Restore {
+                version: self.version(revision.name.strip_prefix("agent-")),
+                writes: daemon_set.resource_version.parse().unwrap(),
+            }),
             Action::UpdateStatus { .. } | Action::RecordEvent { .. } | Action::Requeue { .. } => None,
             Action::AdoptPod { .. }
             | Action::ReleasePod { .. }
@@ -238,10 +265,11 @@ fn rollout(steering: Steering, spec: Spec) -> RolloutPolicy {
     let action = match steering {
         Steering::Pause => "Pause",
         Steering::RollBack => "RollBack",
+        Steering::Undo => "Undo",
     };
     serde_json::from_value(json!({
         "paused": spec.paused,
-        "approved": if spec.approved { json!({"2": 2}) } else { json!({}) },
+        "approved": if spec.approved { json!({"2": 2, "3": 2, "4": 2, "5": 2}) } else { json!({}) },
         "waves": [{"upTo": 1}, {"needsApproval": true}],
         "onFailure": {"action": action, "maxRestarts": 0},
     }))
@@ -249,25 +277,34 @@ fn rollout(steering: Steering, spec: Spec) -> RolloutPolicy {
 }
 
 fn annotations(revision: &Revision) -> Vec<(String, String)> {
-    let Revision { number, marks: Marks { started, wave, failed, completed }, .. } = revision;
-    let mark = |name: &str, rest: &str| {
+    let Revision { number, marks: Marks { started, wave, failed, completed, restored, undone }, .. } =
+        revision;
+    let of = |name: &str, number: u8, rest: &str| {
         (format!("rollout.daemonset/{name}"), format!("{number} {} {rest}", now()).trim_end().to_owned())
     };
+    let mark = |name: &str, rest: &str| of(name, *number, rest);
     let marks = [
         started.then(|| mark("started", "")),
         wave.map(|wave| mark("wave", &wave.to_string())),
         failed.then(|| mark("failed", "TooManyFailures")),
         completed.then(|| mark("completed", "")),
+        restored.map(|failed| of("restored", failed, "")),
+        undone.map(|undone| of("undone", undone.number, &undone.generation.to_string())),
     ];
     marks.into_iter().flatten().collect()
 }
 
 fn mark(key: &str, value: Option<&str>) -> Mark {
+    let part = |part: Option<&str>| part.and_then(|part| part.parse().ok());
+    let number = part(value.and_then(|value| value.split(' ').next()));
+    let last = part(value.and_then(|value| value.rsplit(' ').next()));
     match key.strip_prefix("rollout.daemonset/").unwrap() {
         "started" => Mark::Started(value.is_some()),
-        "wave" => Mark::Wave(Some(value.unwrap().rsplit(' ').next().unwrap().parse().unwrap())),
+        "wave" => Mark::Wave(Some(last.unwrap())),
         "failed" => Mark::Failed,
         "completed" => Mark::Completed,
+        "restored" => Mark::Restored(number.unwrap()),
+        "undone" => Mark::Undone(Some(Undone { number: number.unwrap(), generation: last.unwrap() })),
         other => panic!("no mark: {other}"),
     }
 }
@@ -293,7 +330,8 @@ fn daemon_set(spec: Spec, min_ready_seconds: i32) -> DaemonSet {
     let mut daemon_set: DaemonSet =
         serde_json::from_value(agent(strategy, template_of(spec.version))).unwrap();
     daemon_set.metadata.uid = "uid-agent".into();
-    daemon_set.metadata.generation = 2;
+    daemon_set.metadata.generation = spec.generation.into();
+    daemon_set.metadata.resource_version = spec.writes.to_string();
     daemon_set.spec.min_ready_seconds = min_ready_seconds;
     daemon_set
 }

@@ -6,7 +6,7 @@
 //!
 //! - **Memory lost while the cache stays stale.** A crashing process loses both, and the next one starts with a list. A
 //!   caller that drops its Memory and keeps its cache repeats deletes that the cache does not show yet.
-//! - **Time**, except for pods that become available: actions in flight never expire. The README gives the limit: five
+//! - **Time**, except for pods that become available: actions in flight never expire, nor do undos. The README gives the limit: five
 //!   minutes of a watch that delivers nothing.
 //! - **Readiness that the cache does not show.** An outdated pod that is not Ready is deleted without a budget, even if
 //!   it has become Ready in the meantime and no cache shows it yet. Such a delete breaks no promise, but its node
@@ -65,7 +65,7 @@ impl Checked {
         let mut state = state.clone();
         for _ in 0..100 {
             let rolls_back = self.world.boundary.steering == Some(Steering::RollBack);
-            if !(state.is_complete() || (rolls_back && state.is_rolled_back())) {
+            if !(state.is_complete() || (rolls_back && state.is_rolled_back()) || self.stays_failed(&state)) {
                 let here = fingerprint(&state);
                 if !good.contains(&here) {
                     path.push(here);
@@ -77,6 +77,15 @@ impl Checked {
             return true;
         }
         false
+    }
+
+    /// Whether a version that was undone before, or can't be, stays where it is.
+    fn stays_failed(&self, state: &State) -> bool {
+        let undoes = self.world.boundary.steering == Some(Steering::Undo);
+        // Without its mark a version that is put back while all its pods are there is a settled fleet, whatever its pods do.
+        let is_settled = state.allowed > 0 && state.real.marks(state.real.spec.version).completed;
+        let stays = undoes && (is_settled || state.real.stays_failed());
+        stays && self.world.in_peace(state).real == state.real
     }
 }
 
@@ -109,6 +118,9 @@ impl Model for Checked {
             Property::always(Broken::ALL[8].1, |_, state: &State| state.broken != Some(Broken::ALL[8].0)),
             Property::always(Broken::ALL[9].1, |_, state: &State| state.broken != Some(Broken::ALL[9].0)),
             Property::always(Broken::ALL[10].1, |_, state: &State| state.broken != Some(Broken::ALL[10].0)),
+            Property::always(Broken::ALL[11].1, |_, state: &State| state.broken != Some(Broken::ALL[11].0)),
+            Property::always(Broken::ALL[12].1, |_, state: &State| state.broken != Some(Broken::ALL[12].0)),
+            Property::always(Broken::ALL[13].1, |_, state: &State| state.broken != Some(Broken::ALL[13].0)),
             Property::always("always an end, once there is peace", Checked::comes_to_an_end),
             Property::sometimes("a rollout completes", |_, s: &State| {
                 s.is_complete() && s.real.spec.version > 0
@@ -118,6 +130,16 @@ impl Model for Checked {
                 s.down.iter().filter(|down| **down).count() > 1
             }),
             Property::sometimes("a version is rolled back", |_, s: &State| s.is_rolled_back()),
+            Property::sometimes("an undo begins", |_, s: &State| {
+                s.undone == 0 && s.real.marks(1).undone.is_some()
+            }),
+            Property::sometimes("a template is restored", |_, s: &State| s.awaits_template),
+            Property::sometimes("a restored template is complete", |_, s: &State| {
+                s.is_complete() && s.real.spec.version == 0 && s.undone > 0
+            }),
+            Property::sometimes("a template is put back, and stays", |_, s: &State| {
+                s.undone > 0 && s.real.stays_failed() && !s.awaits_template
+            }),
             Property::sometimes("a wave waits for its approval", |_, s: &State| {
                 s.canary_done && !s.real.spec.approved
             }),
@@ -135,7 +157,12 @@ impl Model for Checked {
         let steering = self.world.boundary.steering;
         properties.retain(|property| match property.name {
             "a version is rolled back" => steering == Some(Steering::RollBack),
-            "a wave waits for its approval" => steering.is_some(),
+            // Where versions are undone, each wave is approved from the beginning.
+            "a wave waits for its approval" => steering.is_some_and(|steering| steering != Steering::Undo),
+            "an undo begins"
+            | "a template is restored"
+            | "a restored template is complete"
+            | "a template is put back, and stays" => steering == Some(Steering::Undo),
             // A version that has failed stays where it is until a person decides.
             "always an end, once there is peace" if steering == Some(Steering::Pause) => false,
             "a node has two pods" => surges,
@@ -271,12 +298,23 @@ fn the_promises_hold_while_a_person_steers_the_rollout() {
     explore("steered, surge", steered(Steering::RollBack, Surge(1)), 2_000);
 }
 
+/// Version 1 fails, and is undone; others write the DaemonSet and edit marks meanwhile.
+fn undone() -> Boundary {
+    Boundary { bad_answers: true, ..steered(Steering::Undo, Replace(2)) }
+}
+
+#[test]
+fn the_promises_hold_while_a_failed_version_is_undone() {
+    explore("undone", Boundary { user_moves: 2, bad_answers: false, ..undone() }, 20_000);
+}
+
 #[test]
 #[ignore = "takes minutes: cargo test --release --test it model -- --ignored --nocapture"]
 fn the_promises_hold_within_a_larger_boundary() {
     let fails = |boundary: Boundary| Boundary { failures: 1, ..boundary };
     let young = |boundary: Boundary| Boundary { young: true, ..boundary };
     let three = |boundary: Boundary| Boundary { nodes: 3, ..boundary };
+    explore("undone, 3 moves", undone(), 400_000);
     explore("replace, young pods, a failure", fails(young(two_nodes(&[Replace(1)]))), 200_000);
     explore("maxUnavailable 2 and 1, 3 nodes", three(two_nodes(&[Replace(2), Replace(1)])), 200_000);
     explore("surge, a failure", fails(two_nodes(&[Surge(1)])), 700_000);

@@ -4,7 +4,7 @@
 use super::objects::Strategy::{self, Replace, Surge};
 use super::promises::Broken;
 use super::world::{Boundary, Steering};
-use super::{Checked, shortest_counterexample, steered, two_nodes};
+use super::{Checked, shortest_counterexample, steered, two_nodes, undone};
 use daemonset::mutants::Mutant;
 
 fn is_found(mutant: Mutant, strategy: Strategy, expected: Broken) {
@@ -85,6 +85,21 @@ fn a_wave_that_is_closed_again_is_found() {
 #[test]
 fn a_rollout_that_is_completed_too_early_is_found() {
     is_found_while_steered(Mutant::CompletedTooEarly, Steering::Pause, Broken::PauseIgnored);
+}
+
+#[test]
+fn a_version_that_is_undone_again_and_again_is_found() {
+    is_found_within(Mutant::UndoneAgain, undone(), Broken::UndoneTwice);
+}
+
+#[test]
+fn an_undo_of_a_changed_daemon_set_is_found() {
+    is_found_within(Mutant::ChangeUndone, undone(), Broken::WrongRestore);
+}
+
+#[test]
+fn a_restored_template_that_holds_up_nothing_is_found() {
+    is_found_within(Mutant::RestoreNotAwaited, undone(), Broken::NotAwaited);
 }
 
 /// A known limit: a plan knows a mark only once the cache shows it. With a watch of revisions that lags behind the one of pods,

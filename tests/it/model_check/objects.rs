@@ -73,6 +73,10 @@ pub struct Spec {
     pub paused: bool,
     /// Both waves of version 1.
     pub approved: bool,
+    /// Generation and version of the DaemonSet, where a failed version is undone. They stay as they are elsewhere, since nothing depends
+    /// on them.
+    pub generation: u8,
+    pub writes: u8,
 }
 
 /// A revision; there is at most one of each version.
@@ -83,13 +87,23 @@ pub struct Revision {
     pub marks: Marks,
 }
 
-/// The marks of a revision, all of them valid.
+/// The marks of a revision, all of them valid, but for those of an undo.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Marks {
     pub started: bool,
     pub wave: Option<u8>,
     pub failed: bool,
     pub completed: bool,
+    /// The number of the failed revision in whose place it comes back.
+    pub restored: Option<u8>,
+    pub undone: Option<Undone>,
+}
+
+/// The undo of a revision with this number, and of this generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Undone {
+    pub number: u8,
+    pub generation: u8,
 }
 
 /// A change of a mark.
@@ -99,15 +113,24 @@ pub enum Mark {
     Wave(Option<u8>),
     Failed,
     Completed,
+    Restored(u8),
+    Undone(Option<Undone>),
 }
 
 impl Marks {
+    /// The marks that count under another number, too.
+    pub fn of_undos(self) -> Self {
+        Marks { restored: self.restored, undone: self.undone, ..Marks::default() }
+    }
+
     pub fn set(&mut self, mark: Mark) {
         match mark {
             Mark::Started(started) => self.started = started,
             Mark::Wave(wave) => self.wave = wave,
             Mark::Failed => self.failed = true,
             Mark::Completed => self.completed = true,
+            Mark::Restored(failed) => self.restored = Some(failed),
+            Mark::Undone(undone) => self.undone = undone,
         }
     }
 }
@@ -133,6 +156,25 @@ impl Objects {
     pub fn marks(&self, version: u8) -> Marks {
         let found = self.revisions.iter().find(|revision| revision.version == version);
         found.map_or_else(Marks::default, |revision| revision.marks)
+    }
+
+    /// The number of a version's revision.
+    pub fn number(&self, version: u8) -> Option<u8> {
+        self.revisions.iter().find(|revision| revision.version == version).map(|revision| revision.number)
+    }
+
+    /// Whether the spec's version was undone before, in a way that allows no more: of another number or generation, or without a
+    /// version to go back to. The spec may look older than the revisions, and then time must pass.
+    pub fn stays_failed(&self) -> bool {
+        let (number, old) = (self.number(self.spec.version), self.marks(0));
+        let is_chosen = old.restored == number && !old.failed;
+        let is_due = |undone: Undone| {
+            Some(undone.number) == number && undone.generation == self.spec.generation && is_chosen
+        };
+        let undone = self.marks(self.spec.version).undone;
+        let looks_older =
+            undone.is_some_and(|undone| undone.generation == self.spec.generation) && self.number(0) > number;
+        self.has_failed() && (old.failed || looks_older || undone.is_some_and(|undone| !is_due(undone)))
     }
 
     /// Whether the revision of the spec has failed.

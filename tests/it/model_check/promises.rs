@@ -1,7 +1,7 @@
 //! Promises that each step of the controller must keep, judged by the real state and by the controller's knowledge.
 
 use super::controller::Step;
-use super::objects::{Mark, Phase, Pod, PodId, Strategy};
+use super::objects::{Mark, Phase, Pod, PodId, Strategy, Undone};
 use super::state::State;
 
 /// A broken promise.
@@ -29,10 +29,16 @@ pub enum Broken {
     TakenBack,
     /// The mark of the last open wave goes back.
     WaveClosed,
+    /// The template of a failed revision is replaced twice.
+    UndoneTwice,
+    /// A template is restored that has failed, or of which the marks say something else.
+    WrongRestore,
+    /// Something is marked, renumbered or restored while the cache does not show the template that was restored.
+    NotAwaited,
 }
 
 impl Broken {
-    pub const ALL: [(Broken, &'static str); 11] = [
+    pub const ALL: [(Broken, &'static str); 14] = [
         (Broken::Budget, "never more nodes down by our hand than maxUnavailable"),
         (Broken::DownUnderSurge, "never a node down by our hand under surge"),
         (Broken::Doubled, "never more doubled nodes than maxSurge"),
@@ -44,6 +50,9 @@ impl Broken {
         (Broken::FailureSpreads, "never a further node on a version that has failed"),
         (Broken::TakenBack, "never a node taken back from a version that has not failed"),
         (Broken::WaveClosed, "never an open wave closed by the controller"),
+        (Broken::UndoneTwice, "never a template undone twice"),
+        (Broken::WrongRestore, "never a template restored that has failed, or without its marks"),
+        (Broken::NotAwaited, "never a mark, a number or a restore before the restored template is shown"),
     ];
 }
 
@@ -69,14 +78,34 @@ impl<'s> Promises<'s> {
 
     /// The promises that this step breaks, judged before the step.
     pub fn broken_by(&self, step: Step) -> Option<Broken> {
+        let changes = matches!(step, Step::Mark { .. } | Step::Renumber { .. } | Step::Restore { .. });
+        if self.state.awaits_template && changes {
+            return Some(Broken::NotAwaited);
+        }
         match step {
             Step::CreateRevision { .. } | Step::Renumber { .. } => None,
+            Step::Restore { version, writes } => self.broken_by_restore(version, writes),
             Step::Mark { version, mark } => self.broken_by_mark(version, mark),
             Step::Delete(id) => self.broken_by_delete(id).or_else(|| self.broken_by_reach(step)),
             Step::Create { node, version, beside } => {
                 self.broken_by_create(node, version, beside).or_else(|| self.broken_by_reach(step))
             }
         }
+    }
+
+    fn broken_by_restore(&self, version: u8, writes: u8) -> Option<Broken> {
+        let State { real, cache, undone, allowed, .. } = self.state;
+        // Another write has come first, and the API server refuses it.
+        if writes != real.spec.writes {
+            return None;
+        }
+        let number = cache.number(real.spec.version)?;
+        let (old, new) = (cache.marks(version), cache.marks(real.spec.version));
+        let is_due = new.failed
+            && new.undone == Some(Undone { number, generation: real.spec.generation })
+            && old.restored == Some(number)
+            && !old.failed;
+        if undone > allowed { Some(Broken::UndoneTwice) } else { (!is_due).then_some(Broken::WrongRestore) }
     }
 
     fn broken_by_mark(&self, version: u8, mark: Mark) -> Option<Broken> {
@@ -97,6 +126,8 @@ impl<'s> Promises<'s> {
         }
         let failed = real.has_failed() || cache.has_failed();
         let node = match step {
+            // Without a base a missing pod is created from the current template.
+            Step::Create { version: 1, .. } if cache.marks(0).failed => return None,
             Step::Create { node, version: 1, .. } => node,
             Step::Delete(id) => match real.pod(id) {
                 Some(pod) if pod.version == 0 && pod.phase == Phase::Available => id.node,

@@ -18,6 +18,12 @@ pub struct State {
     pub down: Vec<bool>,
     /// The canary of version 1 has been available.
     pub canary_done: bool,
+    /// How often the template of version 1 was replaced.
+    pub undone: u8,
+    /// How many more tries a person has allowed.
+    pub allowed: u8,
+    /// The template was restored, and the cache does not show it.
+    pub awaits_template: bool,
     pub user_moves: u8,
     pub failures: u8,
     pub broken: Option<Broken>,
@@ -53,11 +59,17 @@ impl State {
             self.memory = Remembered::new(Memory::default());
         }
         self.cache.clone_from(&self.real);
+        self.awaits_template = false;
         self.undelivered = Undelivered::default();
     }
 
     pub(super) fn user(&mut self, change: impl FnOnce(&mut Spec)) {
         self.user_moves -= 1;
+        self.write(change);
+    }
+
+    /// Somebody writes the DaemonSet.
+    pub(super) fn write(&mut self, change: impl FnOnce(&mut Spec)) {
         change(&mut self.real.spec);
         self.undelivered.specs.push(self.real.spec);
     }
@@ -120,7 +132,17 @@ impl State {
                 if !self.real.revisions.iter().any(|revision| Some(revision) == seen) {
                     return ActionOutcome::Rejected;
                 }
-                self.revision_is(Revision { version, number, marks: Marks::default() })
+                self.revision_is(Revision { version, number, marks: self.real.marks(version).of_undos() })
+            }
+            Step::Restore { writes, .. } if writes != self.real.spec.writes => ActionOutcome::Conflict,
+            Step::Restore { version, .. } => {
+                self.undone += 1;
+                self.write(|spec| {
+                    *spec =
+                        Spec { version, generation: spec.generation + 1, writes: spec.writes + 1, ..*spec };
+                });
+                self.awaits_template = true;
+                ActionOutcome::Done
             }
             Step::Delete(id) => {
                 if Promises::takes_down(self, id) {

@@ -43,6 +43,8 @@ pub struct Boundary {
 pub enum Steering {
     Pause,
     RollBack,
+    /// A tool may put the template back, and a person may touch the DaemonSet or allow one more try.
+    Undo,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,14 @@ pub enum Move {
     Pause(bool),
     /// The mark `wave` of version 1 is removed by hand.
     LoseWave,
+    /// Version 1 is put back after it was undone.
+    PutBack,
+    /// Another part of the spec changes.
+    Touch,
+    /// The mark `undone` of version 1 is removed by hand.
+    AllowAgain,
+    /// A person marks version 0 as failed.
+    OldFails,
 }
 
 /// How much of a plan is executed.
@@ -79,6 +89,9 @@ struct Cut {
     steps: usize,
     last_answer_lost: bool,
 }
+
+/// The generation of the DaemonSet at the start.
+const FIRST: u8 = 2;
 
 pub struct World {
     pub boundary: Boundary,
@@ -90,7 +103,14 @@ impl World {
         let available = |node| Pod { id: PodId { node, serial: 0 }, version: 0, phase: Phase::Available };
         let real = Objects {
             pods: (0..self.boundary.nodes).map(available).collect(),
-            spec: Spec { version: 0, strategy: self.boundary.strategies[0], paused: false, approved: false },
+            spec: Spec {
+                version: 0,
+                strategy: self.boundary.strategies[0],
+                paused: false,
+                approved: self.boundary.steering == Some(Steering::Undo),
+                generation: FIRST,
+                writes: 0,
+            },
             revisions: vec![Revision {
                 version: 0,
                 number: 1,
@@ -108,6 +128,9 @@ impl World {
             memory: Remembered::new(Memory::default()),
             down: vec![false; usize::from(self.boundary.nodes)],
             canary_done: false,
+            undone: 0,
+            allowed: 0,
+            awaits_template: false,
             user_moves: self.boundary.user_moves,
             failures: self.boundary.failures,
             broken: None,
@@ -126,6 +149,10 @@ impl World {
                 moves.push(Move::GoesDown(pod.id));
             }
         }
+        if self.boundary.steering == Some(Steering::Undo) {
+            undoes(state, moves);
+            return fails(state, moves);
+        }
         if self.boundary.steering.is_some() {
             return steers(state, moves);
         }
@@ -143,8 +170,7 @@ impl World {
     fn opened(&self, mut state: State) -> State {
         let Spec { paused, approved, .. } = state.real.spec;
         if self.boundary.steering.is_some() && (paused || !approved) {
-            (state.real.spec.paused, state.real.spec.approved) = (false, true);
-            state.undelivered.specs.push(state.real.spec);
+            state.write(|spec| *spec = Spec { paused: false, approved: true, ..*spec });
         }
         state
     }
@@ -187,7 +213,11 @@ impl World {
                 PodEvent::Is(pod) => state.cache.put_pod(pod),
                 PodEvent::Gone(id) => state.cache.remove_pod(id),
             },
-            Move::DeliverSpec => state.cache.spec = state.undelivered.specs.remove(0),
+            Move::DeliverSpec => {
+                state.cache.spec = state.undelivered.specs.remove(0);
+                // The write of the restore was one of those before the last.
+                state.awaits_template &= state.cache.spec.version == 1 && !state.undelivered.specs.is_empty();
+            }
             Move::DeliverRevision => {
                 let revision = state.undelivered.revisions.remove(0);
                 state.cache.put_revision(revision);
@@ -215,6 +245,9 @@ impl World {
                 state.failures -= 1;
                 state.pod_is(id, Phase::Crashed);
             }
+            Move::Edit if self.boundary.steering == Some(Steering::Undo) => {
+                state.user(|spec| raised(spec, |spec| spec.version = 1));
+            }
             Move::Edit => state.user(|spec| spec.version += 1),
             Move::Revert => state.user(|spec| spec.version -= 1),
             Move::Switch(strategy) => state.user(|spec| spec.strategy = strategy),
@@ -227,6 +260,17 @@ impl World {
             Move::LoseWave => {
                 state.user_moves -= 1;
                 state.mark(1, Mark::Wave(None));
+            }
+            Move::PutBack => state.user(|spec| raised(spec, |spec| spec.version = 1)),
+            Move::Touch => state.user(|spec| raised(spec, |_| ())),
+            Move::AllowAgain => {
+                state.user_moves -= 1;
+                state.allowed += 1;
+                state.mark(1, Mark::Undone(None));
+            }
+            Move::OldFails => {
+                state.user_moves -= 1;
+                state.mark(0, Mark::Failed);
             }
         }
         state
@@ -249,7 +293,7 @@ impl World {
             }
             let lost = cut.last_answer_lost && position + 1 == last;
             let outcome = state.take(*step, self.boundary.marks_lag);
-            if outcome == ActionOutcome::Rejected {
+            if matches!(outcome, ActionOutcome::Rejected | ActionOutcome::Conflict) {
                 break;
             }
             memory.record(
@@ -276,11 +320,40 @@ impl World {
     }
 }
 
-/// The moves of a person who steers, and the failure of a new pod.
-fn steers(state: &State, moves: &mut Vec<Move>) {
+/// The failure of a new pod.
+fn fails(state: &State, moves: &mut Vec<Move>) {
     let new = state.real.pods.iter().filter(|pod| pod.version == 1);
     let fails = new.filter(|pod| pod.phase == Phase::Starting && state.failures > 0);
     moves.extend(fails.map(|pod| Move::Fails(pod.id)));
+}
+
+/// The template changes, or another part of the spec.
+fn raised(spec: &mut Spec, change: impl FnOnce(&mut Spec)) {
+    change(spec);
+    spec.generation += 1;
+    spec.writes += 1;
+}
+
+/// The moves of others before, during and after an undo.
+fn undoes(state: &State, moves: &mut Vec<Move>) {
+    if state.user_moves == 0 {
+        return;
+    }
+    let Spec { version, generation, .. } = state.real.spec;
+    match (version, generation) {
+        (0, FIRST) => moves.push(Move::Edit),
+        (0, _) => moves.push(Move::PutBack),
+        (_, _) => {
+            moves.push(Move::Touch);
+            moves.extend(state.real.marks(1).undone.map(|_| Move::AllowAgain));
+            moves.extend((!state.real.marks(0).failed).then_some(Move::OldFails));
+        }
+    }
+}
+
+/// The moves of a person who steers, and the failure of a new pod.
+fn steers(state: &State, moves: &mut Vec<Move>) {
+    fails(state, moves);
     if state.user_moves == 0 {
         return;
     }

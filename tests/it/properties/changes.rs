@@ -7,12 +7,13 @@ use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid}
 use daemonset::report::{ReportScope, Situation};
 use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, RevisionReason, RevisionView, RolloutReason,
+    Reconciler, Recording, RestoreReason, RevisionReason, RevisionView, RolloutReason,
 };
 use daemonset_audit::{Auditor, NotKept, Violation, ViolationKind, audit, audit_kept};
 use daemonset_incremental::{Change, NeedsLists, Tracker};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A history: the cluster changes from one random fleet to the next, one object at a time.
@@ -313,13 +314,22 @@ impl Pair {
             resource_version: metadata.resource_version.clone(),
         };
         let number = revision.revision + choices.below(2) as i64;
-        let mark = ["started", "wave", "wave", "failed", "completed", "completed"][choices.below(6)];
+        let mark = ["started", "wave", "wave", "failed", "completed", "completed", "restored", "undone"]
+            [choices.below(8)];
         let rest = match mark {
+            "undone" => format!(" {}", self.cache.daemon_set.metadata.generation),
             "wave" => format!(" {}", choices.below(4)),
             "failed" => " TooManyFailures".to_owned(),
             _ => String::new(),
         };
-        Some(match choices.below(6) {
+        Some(match choices.below(7) {
+            6 => {
+                let mut template = revision.data["spec"]["template"].clone();
+                template["$patch"] = json!("replace");
+                let patch = json!({"spec": {"template": template}});
+                let daemon_set = ObjectRef::from(&self.cache.daemon_set);
+                Action::restore_template(daemon_set, named, patch, RestoreReason::RolledBack)
+            }
             0 | 1 => Action::delete_revision(named, RevisionReason::HistoryLimit),
             2 => Action::renumber_revision(named, number, RevisionReason::CurrentAgain),
             _ => {

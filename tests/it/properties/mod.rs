@@ -10,6 +10,7 @@ mod mutants;
 mod oracle;
 mod reach;
 mod rollout;
+mod undo;
 mod upstream;
 mod walks;
 pub mod world;

@@ -1,9 +1,10 @@
 //! Properties of plans under a steered rollout, on random fleets with random policies and marks.
 
+use super::undo::undo;
 use super::world;
 use crate::support::{Reach, apply, cases, observe, on_delete, rolling};
 use daemonset::model::Labels;
-use daemonset::policy::Binding;
+use daemonset::policy::{Binding, FailureAction};
 use daemonset::report::{NodePlacement, PodState, WaveProgress};
 use daemonset::{Action, DeleteReason, Plan, Policy, Recording, plan, reconcile};
 use daemonset_audit::audit;
@@ -15,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A random fleet whose rollout is steered, with marks on its revisions.
 pub(super) fn steered() -> impl Strategy<Value = Recording> {
-    let marks = prop::collection::vec((0_usize..5, mark()), 0..6);
-    (world::world(), policy(), marks, containers()).prop_map(|(world, rollout, marks, containers)| {
+    let marks = (prop::collection::vec((0_usize..5, mark()), 0..6), prop::option::weighted(0.3, undo()));
+    (world::world(), policy(), marks, containers()).prop_map(|(world, rollout, (marks, undo), containers)| {
         let mut recording = world.recording();
         recording.policy = recording.policy.rollout(Some(serde_json::from_value(rollout).unwrap()));
         if recording.daemon_set.spec.min_ready_seconds == 0 {
@@ -33,6 +34,9 @@ pub(super) fn steered() -> impl Strategy<Value = Recording> {
                 format!("{} {} {rest}", revision.revision + offset, now - SignedDuration::from_secs(ago));
             let annotations = [(format!("rollout.daemonset/{name}"), value.trim_end().to_owned())];
             revision.metadata.annotations.extend(annotations);
+        }
+        if let Some(undo) = undo {
+            undo.add_to(&mut recording);
         }
         for (index, status) in containers {
             if let Some(pod) = recording.pods.get_mut(index) {
@@ -77,7 +81,7 @@ fn policy() -> impl Strategy<Value = Value> {
             json!({"upTo": up_to, "bakeSeconds": bake, "needsApproval": approval, "nodes": nodes})
         });
     let failure = (
-        select(vec!["Pause", "RollBack"]),
+        select(vec!["Pause", "RollBack", "RollBack", "Undo"]),
         select(vec![json!(0), json!(1), json!("50%")]),
         select(vec![json!(null), json!(2)]),
         select(vec![json!(null), json!(61), json!(300)]),
@@ -324,26 +328,30 @@ proptest! {
 
     #[test]
     fn a_driver_leaves_the_rest_to_the_other_controller(recording in steered()) {
-        let mut recording = recording;
-        recording.daemon_set.spec.update_strategy = serde_json::from_value(on_delete()).unwrap();
-        let drive: daemonset::model::UpdateStrategy =
-            serde_json::from_value(rolling(2)).unwrap();
-        let mut policy: Policy = recording.policy.clone().drive(drive).binding(Binding::default());
-        if let Some(rollout) = &mut policy.rollout {
-            if let Some(on_failure) = &mut rollout.on_failure {
-                on_failure.action = daemonset::policy::FailureAction::Pause;
-            }
-        }
-        recording.policy = policy;
-        let plan = planned(&recording);
+        let plan = planned(&driven(recording));
         let of_driver = |action: &Action| match action {
             Action::DeletePod { reason, .. } => reason.as_str().starts_with("Outdated"),
-            Action::AnnotateRevision { .. } | Action::Requeue { .. } => true,
+            Action::AnnotateRevision { .. } | Action::RestoreTemplate { .. } | Action::Requeue { .. } => true,
             _ => false,
         };
         prop_assert!(plan.actions.iter().all(of_driver), "{:#?}", crate::support::everything(&plan));
     }
 }
+
+/// The same fleet beside another controller. A driver can't roll back: it stops instead.
+pub(super) fn driven(mut recording: Recording) -> Recording {
+    recording.daemon_set.spec.update_strategy = serde_json::from_value(on_delete()).unwrap();
+    let drive: daemonset::model::UpdateStrategy = serde_json::from_value(rolling(2)).unwrap();
+    let mut policy: Policy = recording.policy.drive(drive).binding(Binding::default());
+    let on_failure = policy.rollout.as_mut().and_then(|rollout| rollout.on_failure.as_mut());
+    if let Some(on_failure) = on_failure.filter(|rule| rule.action == FailureAction::RollBack) {
+        on_failure.action = FailureAction::Pause;
+    }
+    recording.policy = policy;
+    recording
+}
+
+const WORLDS: u32 = 5000;
 
 /// Random fleets prove something only if they reach every case.
 #[test]
@@ -353,12 +361,13 @@ fn the_steered_worlds_reach_everything() {
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let mut reached = Reach::default();
-    for _ in 0..3000 {
+    for _ in 0..WORLDS {
         let recording = steered().new_tree(&mut runner).unwrap().current();
         let json = serde_json::to_value(planned(&recording)).unwrap();
         let mut see = |thing: String| reached.see(thing);
         for action in json["actions"].as_array().unwrap() {
-            if ["AnnotateRevision", "Requeue"].contains(&action["type"].as_str().unwrap()) {
+            if ["AnnotateRevision", "RestoreTemplate", "Requeue"].contains(&action["type"].as_str().unwrap())
+            {
                 see(action["reason"].as_str().unwrap().to_owned());
             }
         }
@@ -378,7 +387,8 @@ fn the_steered_worlds_reach_everything() {
             }
         }
         for warning in json["warnings"].as_array().unwrap() {
-            see(format!("warning {}", warning["type"].as_str().unwrap()));
+            let because = warning["because"].as_str().unwrap_or_default();
+            see(format!("warning {} {because}", warning["type"].as_str().unwrap()).trim_end().to_owned());
         }
     }
     println!("{reached:#?}");
@@ -388,6 +398,9 @@ fn the_steered_worlds_reach_everything() {
         "WaveOpened",
         "RolloutFailed",
         "RolloutCompleted",
+        "RolloutUndone",
+        "RolledBack",
+        "UndoDue",
         "WaveDone",
         "FailureDue",
         "ProgressDeadline",
@@ -414,7 +427,12 @@ fn the_steered_worlds_reach_everything() {
         "warning NoBase",
         "warning EmptyWaves",
         "warning NothingToRollBackTo",
+        "warning NotUndone NoBase",
+        "warning NotUndone UndoneBefore",
+        "warning NotUndone DaemonSetChanged",
+        "warning NotUndone TooLate",
+        "warning NotUndone TooMany",
     ];
-    let generators = "tests/it/properties/rollout.rs (policy, marks) or world/mod.rs beside it (the fleet)";
-    reached.assert_has(&everything, "3000 steered worlds", generators);
+    let generators = "tests/it/properties/rollout.rs (policy, marks), or undo.rs or world/mod.rs beside it (an undo, the fleet)";
+    reached.assert_has(&everything, &format!("{WORLDS} steered worlds"), generators);
 }

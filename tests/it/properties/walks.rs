@@ -130,7 +130,10 @@ fn with_rollout(mut policy: Value, choices: &mut Choices, strategy: &Value) -> V
     let waves = choices.below(4);
     let mut rollout = json!({"waves": Vec::from_iter((0..waves).map(|_| wave(choices)))});
     if choices.one_in(2) {
-        let action = if drives || choices.one_in(2) { "Pause" } else { "RollBack" };
+        let action = match drives {
+            true => ["Pause", "Undo"][waves % 2],
+            false => ["Pause", "RollBack", "Undo"][choices.below(3)],
+        };
         let most = [json!(0), json!(2), json!("30%")];
         let seconds = [Value::Null, json!(40), json!(90)];
         let (restarts, waiting) = ([Value::Null, json!(2)], [Value::Null, json!(10)]);
@@ -194,6 +197,10 @@ impl Walk {
 
     /// The outcome of an action, which most often takes effect at once.
     fn outcome(&mut self, action: &Action) -> ActionOutcome {
+        // A controller that lacks the right is refused each time.
+        if matches!(action, Action::RestoreTemplate { .. }) && self.choose(2) == 0 {
+            return ActionOutcome::Rejected;
+        }
         match self.choose(20) {
             0 => ActionOutcome::Rejected,
             1 => {
@@ -426,6 +433,7 @@ impl Walk {
             _ => ds.metadata.annotations.extend([("note", serial.to_string().as_str())]),
         }
         ds.metadata.generation += 1;
+        ds.metadata.resource_version = serial.to_string();
         self.pair.change(&Event::DaemonSet(Box::new(ds)));
     }
 
@@ -457,9 +465,17 @@ impl Walk {
                 let kept = marks.iter().enumerate().filter(|(mark, _)| *mark != removed);
                 let kept = kept.map(|(_, (key, value))| (key.as_str(), value.as_str()));
                 revision.metadata.annotations = kept.collect();
-                if self.choose(4) == 0 {
-                    let mark = format!("{} {} Failed", revision.revision, self.pair.now);
-                    revision.metadata.annotations.extend([("rollout.daemonset/failed", mark.as_str())]);
+                let mark = format!("{} {} Failed", revision.revision, self.pair.now);
+                let restored = format!("{} {}", other.revision, self.pair.now);
+                match self.choose(8) {
+                    0 | 1 => {
+                        revision.metadata.annotations.extend([("rollout.daemonset/failed", mark.as_str())])
+                    }
+                    2 => revision
+                        .metadata
+                        .annotations
+                        .extend([("rollout.daemonset/restored", restored.as_str())]),
+                    _ => {}
                 }
                 self.pair.change(&Event::Revision(name, Some(Box::new(revision))));
             }
@@ -547,6 +563,7 @@ const REACHED: &[&str] = &[
     "AnnotateRevision RolloutFailed",
     "AnnotateRevision RolloutPaused",
     "AnnotateRevision RolloutStarted",
+    "AnnotateRevision RolloutUndone",
     "AnnotateRevision WaveOpened",
     "CreatePod MissingPod",
     "CreatePod Surge",
@@ -571,7 +588,9 @@ const REACHED: &[&str] = &[
     "Requeue MinReadySeconds",
     "Requeue ProgressDeadline",
     "Requeue TerminationOverdue",
+    "Requeue UndoDue",
     "Requeue WaveDone",
+    "RestoreTemplate RolledBack",
     "UpdateStatus Changed",
     "audits beside base",
     "audits beside other nodes",
@@ -619,6 +638,7 @@ const REACHED: &[&str] = &[
     "situation BeingDeleted",
     "warning NoBase",
     "warning NodesTaken",
+    "warning NotUndone",
     "warning NothingToRollBackTo",
     "warning PodsOnUnknownNodes",
 ];

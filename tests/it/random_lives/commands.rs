@@ -1,6 +1,6 @@
 //! Events that may happen to a cluster: actions of users, failures of nodes, caches and the controller, and time.
 
-use super::steering::{MarkEdit, Steering, edit_mark, edit_policy, is_current};
+use super::steering::{MarkEdit, Steering, edit_mark, edit_policy, is_current, put_back};
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, Uid, UpdateStrategy};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Faults, Kind, Probability};
 use jiff::SignedDuration;
@@ -110,6 +110,8 @@ pub enum Command {
         mark: u8,
         edit: MarkEdit,
     },
+    /// A tool that applies what is written elsewhere finds another template in the cluster.
+    PutBack,
 }
 
 /// Conditions of nodes that leave, but for the one of a shutdown.
@@ -207,6 +209,7 @@ impl Command {
             }),
             Command::Approve { waves } => approve(cluster, waves),
             Command::Mark { revision, mark, edit } => edit_mark(cluster, revision, mark, edit),
+            Command::PutBack => put_back(cluster),
         }
     }
 }
@@ -283,7 +286,7 @@ pub fn set_version(template: &mut Value, version: u8) {
     template["spec"]["containers"][0]["image"] = format!("v{version}").into();
 }
 
-/// A version that never becomes Ready.
+/// The first version that never becomes Ready.
 pub const BROKEN: u8 = 6;
 
 /// The behaviour of a version: some versions crash, some never become Ready, some are evicted.
@@ -299,7 +302,7 @@ pub fn behaviour(version: u8) -> Behaviour {
         3 => quick.never_ready(Probability::percent(60)),
         4 => quick.evicted(Probability::percent(30)),
         5 => quick.lifetime(Some(Distribution::uniform(millis(1_000), millis(30_000)))),
-        BROKEN => quick.never_ready(Probability::ALWAYS),
+        BROKEN.. => quick.never_ready(Probability::ALWAYS),
         _ => quick,
     }
 }

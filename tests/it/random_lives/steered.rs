@@ -4,6 +4,7 @@ use super::commands::Command;
 use super::steering::{FailureChoice, MarkEdit, Steering, UpTo, WaveChoice};
 use super::trial::Trial;
 use super::{Life, assert_reach, lives_that};
+use daemonset::policy::FailureAction;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -27,9 +28,10 @@ fn wave() -> impl Strategy<Value = WaveChoice> {
 fn failure() -> impl Strategy<Value = FailureChoice> {
     let deadline = select(vec![None, None, Some(60), Some(300)]);
     let containers = (select(vec![None, Some(0), Some(2)]), select(vec![None, Some(0), Some(20)]));
-    (any::<bool>(), select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline, containers).prop_map(
-        |(rolls_back, max_failures, available_within, deadline, (restarts, waiting))| FailureChoice {
-            rolls_back,
+    let action = select(vec![FailureAction::Pause, FailureAction::RollBack, FailureAction::Undo]);
+    (action, select(vec![0_u8, 0, 1]), select(vec![40_u8, 90]), deadline, containers).prop_map(
+        |(action, max_failures, available_within, deadline, (restarts, waiting))| FailureChoice {
+            action,
             max_failures,
             available_within,
             deadline,
@@ -41,7 +43,7 @@ fn failure() -> impl Strategy<Value = FailureChoice> {
 
 /// Commands of a person who steers the rollout.
 pub fn steers() -> BoxedStrategy<Command> {
-    let mark = select(vec![0_u8, 1, 1, 2, 2, 3]);
+    let mark = select(vec![0_u8, 1, 1, 2, 2, 3, 4, 5]);
     let edit = prop_oneof![
         3 => Just(MarkEdit::Remove),
         1 => Just(MarkEdit::Garbage),
@@ -51,6 +53,7 @@ pub fn steers() -> BoxedStrategy<Command> {
     prop_oneof![
         2 => prop::option::weighted(0.9, steering()).prop_map(Command::Steer),
         3 => any::<bool>().prop_map(|paused| Command::Pause { paused }),
+        1 => Just(Command::PutBack),
         3 => (0_u8..4).prop_map(|waves| Command::Approve { waves }),
         4 => (any::<u8>(), mark, edit)
             .prop_map(|(revision, mark, edit)| Command::Mark { revision, mark, edit }),

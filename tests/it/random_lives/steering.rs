@@ -3,8 +3,8 @@
 use daemonset::Policy;
 use daemonset::model::{ControllerRevision, DaemonSet, IntOrString, LabelSelector};
 use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
-use daemonset_sim::Cluster;
-use jiff::Timestamp;
+use daemonset_sim::{Actor, Change, Cluster};
+use jiff::{SignedDuration, Timestamp};
 
 /// A rollout policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub enum UpTo {
 /// A failure policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureChoice {
-    pub rolls_back: bool,
+    pub action: FailureAction,
     pub max_failures: u8,
     /// More than any minReadySeconds of these runs.
     pub available_within: u8,
@@ -70,9 +70,8 @@ impl WaveChoice {
 
 impl FailureChoice {
     pub fn policy(self) -> FailurePolicy {
-        let action = if self.rolls_back { FailureAction::RollBack } else { FailureAction::Pause };
         FailurePolicy::default()
-            .action(action)
+            .action(self.action)
             .max_failures(IntOrString::Int(self.max_failures.into()))
             .available_within_seconds(u32::from(self.available_within))
             .progress_deadline_seconds(self.deadline.map(u32::from))
@@ -88,14 +87,24 @@ pub enum MarkEdit {
     Garbage,
     /// With the number of another revision.
     OfAnotherNumber,
-    /// Valid; a wave's index, or the reason of a failure.
+    /// Valid; a wave's index, the reason of a failure, or an undo that has begun: of another generation, now, or long ago.
     Set {
         rest: u8,
     },
 }
 
+/// The revision whose mark is edited.
+struct Edited {
+    number: i64,
+    /// The number of the newest revision.
+    newest: i64,
+    /// Of the DaemonSet.
+    generation: i64,
+    now: Timestamp,
+}
+
 /// The names of the marks.
-pub const MARKS: [&str; 4] = ["started", "wave", "failed", "completed"];
+pub const MARKS: [&str; 6] = ["started", "wave", "failed", "completed", "restored", "undone"];
 
 /// The annotation of a mark.
 pub fn key(mark: &str) -> String {
@@ -104,13 +113,20 @@ pub fn key(mark: &str) -> String {
 
 impl MarkEdit {
     /// The value for a revision with this number; `None` removes the annotation.
-    fn value(self, mark: &str, number: i64, now: Timestamp) -> Option<String> {
+    fn value(self, mark: &str, edited: &Edited) -> Option<String> {
+        let Edited { number, newest, generation, now } = *edited;
         match (self, mark) {
             (MarkEdit::Remove, _) => None,
             (MarkEdit::Garbage, _) => Some("yes".to_owned()),
             (MarkEdit::OfAnotherNumber, _) => Some(format!("{} {now} 2", number + 1)),
             (MarkEdit::Set { rest }, "wave") => Some(format!("{number} {now} {}", rest % 4)),
             (MarkEdit::Set { .. }, "failed") => Some(format!("{number} {now} by hand")),
+            (MarkEdit::Set { .. }, "restored") => Some(format!("{newest} {now}")),
+            (MarkEdit::Set { rest }, "undone") => {
+                let (is_stale, is_old) = (rest % 4 == 0, rest % 4 == 2);
+                let at = now - SignedDuration::from_hours(if is_old { 2 } else { 0 });
+                Some(format!("{number} {at} {}", generation - i64::from(is_stale)))
+            }
             (MarkEdit::Set { .. }, _) => Some(format!("{number} {now}")),
         }
     }
@@ -124,16 +140,29 @@ pub fn edit_mark(cluster: &mut Cluster, revision: u8, mark: u8, edit: MarkEdit) 
     let position = usize::from(revision / 2) * usize::from(revision % 2);
     let Some(revision) = revisions.get(position % revisions.len().max(1)) else { return };
     let mark = MARKS[usize::from(mark) % MARKS.len()];
-    let value = edit.value(mark, revision.revision, cluster.now());
+    let newest = revisions.first().map_or(0, |newest| newest.revision);
+    let generation = cluster.daemon_set().map_or(0, |ds| ds.metadata.generation);
+    let edited = Edited { number: revision.revision, newest, generation, now: cluster.now() };
+    let value = edit.value(mark, &edited);
     let name = revision.metadata.name.clone();
     cluster.annotate_revision(&name, &key(mark), value.as_deref());
+}
+
+/// A tool puts the template back that a person has written last.
+pub fn put_back(cluster: &mut Cluster) {
+    let written = cluster.history().iter().rev().find_map(|event| match &event.change {
+        Change::DaemonSetChanged { spec, .. } if event.by == Actor::User => Some(spec.template.clone()),
+        _ => None,
+    });
+    cluster.edit(|ds| ds.spec.template = written.unwrap_or_else(|| ds.spec.template.clone()));
 }
 
 /// The policy with this rollout. A driver can't roll back: it stops instead.
 pub fn policy_with(policy: Policy, mut rollout: Option<RolloutPolicy>) -> Policy {
     if policy.drive.is_some() {
         let failures = rollout.iter_mut().filter_map(|rollout| rollout.on_failure.as_mut());
-        failures.for_each(|failure| failure.action = FailureAction::Pause);
+        let rolls_back = |failure: &&mut FailurePolicy| failure.action == FailureAction::RollBack;
+        failures.filter(rolls_back).for_each(|failure| failure.action = FailureAction::Pause);
     }
     policy.rollout(rollout)
 }

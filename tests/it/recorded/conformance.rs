@@ -208,6 +208,7 @@ fn answer(recording: &Recording, plan: &Plan, contract: &Value) -> Value {
                 true
             }
             Action::UpdateStatus { .. }
+            | Action::RestoreTemplate { .. }
             | Action::Requeue { .. }
             | Action::UpdatePodInPlace { .. }
             | Action::PatchNode { .. } => true,

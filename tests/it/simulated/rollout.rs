@@ -228,6 +228,24 @@ fn the_history_names_the_revision_of_each_rollout() {
     assert_eq!(revisions.len(), 3);
 }
 
+/// The way back completes, and the version that was released has failed all the same.
+#[test]
+fn a_version_that_is_undone_is_rolled_back_and_the_next_one_completes() {
+    let mut policy = canary();
+    policy["onFailure"] = json!({"action": "Undo", "availableWithinSeconds": 40});
+    let broken = good().never_ready(Probability::ALWAYS);
+    let (mut cluster, summary) = released(steered(&policy, |settings| settings), broken);
+    assert_eq!(summary.end, RolloutEnd::RolledBack);
+    let rollout = summary.rollout.unwrap();
+    let RolloutStage::Stopped { reason, .. } = &rollout.stage else { panic!("{:?}", rollout.stage) };
+    assert_eq!((reason.as_str(), rollout.reached), ("TooManyFailures", 1));
+    let failed_after = rollout.failed_at.unwrap().duration_since(summary.started);
+    assert!((seconds(40)..seconds(45)).contains(&failed_after), "{failed_after}");
+    assert_eq!(cluster.daemon_set().unwrap().spec.template, template("v1"));
+    cluster.release(good(), |spec| *spec = template("v3"));
+    assert_eq!(cluster.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
+}
+
 /// The policy of the settings steers without any annotation.
 #[test]
 fn a_policy_of_the_settings_steers_too() {

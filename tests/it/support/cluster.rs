@@ -88,6 +88,16 @@ pub fn execute(recording: &mut Recording, action: &Action) -> ActionOutcome {
             recording.revisions.retain(|r| r.metadata.uid != revision.uid);
         }
         Action::UpdateStatus { status, .. } => recording.daemon_set.status = status.clone(),
+        Action::RestoreTemplate { patch, .. } => {
+            let mut template = patch["spec"]["template"].clone();
+            template.as_object_mut().unwrap().remove("$patch").unwrap();
+            recording.daemon_set.spec.template = template;
+            let metadata = &mut recording.daemon_set.metadata;
+            metadata.generation += 1;
+            if let Ok(version) = metadata.resource_version.parse::<u64>() {
+                metadata.resource_version = (version + 1).to_string();
+            }
+        }
         Action::RecordEvent { .. } | Action::Requeue { .. } => {}
     }
     ActionOutcome::Done

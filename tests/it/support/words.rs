@@ -52,6 +52,9 @@ fn line(action: &Action) -> String {
         }
         Action::DeleteRevision { revision, reason, .. } => format!("delete {}: {reason:?}", revision.name),
         Action::UpdateStatus { reason, .. } => format!("status: {reason:?}"),
+        Action::RestoreTemplate { revision, reason, .. } => {
+            format!("restore the template of {}: {reason:?}", revision.name)
+        }
         Action::RecordEvent { event_type, reason, .. } => format!("event {event_type:?} {reason:?}"),
         Action::Requeue { at, reason, .. } => format!("requeue at {at}: {reason:?}"),
     }

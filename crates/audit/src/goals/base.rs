@@ -3,6 +3,7 @@
 use super::super::lineage::{Lineage, Member};
 use super::super::stage::{PodStage, PodStages};
 use super::marks;
+use super::undo::{restored_at, undone_number};
 use daemonset::internal::{CompiledTemplate, HashIx, IndexVec, Ownership, Placement, Problems, Template};
 use daemonset::{NodeView, RevisionView, Snapshot};
 use std::cmp::Reverse;
@@ -30,10 +31,16 @@ impl<'s> Base<'s> {
         let live = live_pods(snapshot, lineage, stages);
         let mut candidates: Vec<&Member<'s>> = lineage.members.iter().filter(|m| !m.equal).collect();
         candidates.retain(|m| m.view.deleted_at.is_none() && !has_failed(m.view, prefix));
+        let undone = undone_number(snapshot, lineage);
         candidates.sort_by_key(|member| {
+            // One that was chosen to come back is base, whatever its pods and other marks are.
+            let restored = undone.and_then(|failed| restored_at(member, prefix, failed));
+            if restored.is_some() {
+                return (Reverse((restored, None, 0, 0)), member.view.name);
+            }
             let completed = marks::get(member.view.annotations, prefix, "completed").map(|mark| mark.at);
             let pods = live.get(member.hash).copied().unwrap_or(0) + live_elsewhere(member.hash);
-            (Reverse((completed, pods, member.view.number)), member.view.name)
+            (Reverse((None, completed, pods, member.view.number)), member.view.name)
         });
         candidates.into_iter().find_map(|member| {
             let template = usable(snapshot, member.view)?;

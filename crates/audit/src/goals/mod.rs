@@ -13,6 +13,7 @@ mod nodes;
 mod rules;
 mod sums;
 mod surroundings;
+mod undo;
 mod waves;
 
 pub(super) use base::Base;
@@ -20,6 +21,7 @@ pub(super) use groups::{Group, NodeGroups, Regrouped};
 pub(super) use nodes::may_fail_at;
 pub(super) use rules::check;
 pub(super) use surroundings::{Surroundings, Whole};
+pub(super) use undo::is_undone_lately;
 
 use super::lineage::Lineage;
 use super::stage::PodStages;
@@ -85,6 +87,8 @@ struct Rollout<'s> {
     /// This list is the first to find that the new version has failed.
     newly_failed: Option<&'static str>,
     is_complete: bool,
+    /// The marks of an undo are due.
+    may_begin_undo: bool,
 }
 
 impl<'s> Goals<'s> {
@@ -205,10 +209,8 @@ impl<'s> Rollout<'s> {
     ) -> Self {
         let prefix = snapshot.spec().policy.mark_prefix.as_str();
         let current = lineage.current().map(|current| current.view);
-        // A released revision gets a new number only once it is the DaemonSet's again.
-        let is_released = current.is_some_and(|_| lineage.current_is_released);
         let least = lineage.largest_old().saturating_add(1);
-        let number = current.map(|view| if is_released { view.number } else { view.number.max(least) });
+        let number = undo::number(snapshot, lineage);
         let annotations = current.zip(number);
         let marks = annotations.map(|(view, number)| Marks::new(view.annotations, prefix, number));
         let marks = marks.unwrap_or_default();
@@ -221,12 +223,15 @@ impl<'s> Rollout<'s> {
         let may_have_begun = marks.wave.is_some() || policy.paused && participants.waiting > 0;
         let acts = snapshot.memory().is_some();
         let has_only_updated_pods = all.updated > 0 && all.outdated == 0;
-        let is_settled = exists && is_unmarked && has_only_updated_pods && !(acts && may_have_begun);
-        let is_over = is_settled || (marks.completed.is_some() && marks.failed.is_none());
+        let may_be_settled = is_unmarked && !undo::was_undone(snapshot, lineage);
+        let is_settled = exists && may_be_settled && has_only_updated_pods && !(acts && may_have_begun);
+        let awaits_template = undo::awaits_template(snapshot, lineage);
+        let has_ended = marks.completed.is_some() || undo::is_way_back(snapshot, lineage);
+        let is_over = !awaits_template && (is_settled || (has_ended && marks.failed.is_none()));
         let may_fail = may_fail(judged_by, participants.nodes);
         let too_many = !is_over && participants.failing as usize > may_fail;
         let had_failed = !is_over && policy.on_failure.is_some() && marks.failed.is_some();
-        let may_open = !(is_over || policy.paused || too_many || had_failed);
+        let may_open = !(is_over || policy.paused || too_many || had_failed || awaits_template);
         let approved = number.or(Some(least)).and_then(|number| policy.approved.get(&number));
         let approved = approved.copied().unwrap_or(0) as usize;
         let conditions = Conditions { marks: &marks, approved, judged_by, may_open };
@@ -240,20 +245,22 @@ impl<'s> Rollout<'s> {
             (false, false, true) => Some("ProgressDeadlineExceeded"),
             (true, _, _) | (false, false, false) => None,
         };
+        let has_failed = had_failed || newly_failed.is_some();
         let wants_back =
             policy.on_failure.as_ref().is_some_and(|rule| rule.action == FailureAction::RollBack);
         let stage = if is_over {
             Stage::Over
-        } else if (had_failed || newly_failed.is_some()) && wants_back && base.is_some() {
+        } else if has_failed && wants_back && base.is_some() && !awaits_template {
             Stage::RolledBack
-        } else if had_failed || newly_failed.is_some() || policy.paused {
+        } else if has_failed || policy.paused || awaits_template {
             Stage::Stopped
         } else {
             Stage::GoingOn
         };
         let extent = Extent::new(stage, policy, waves, groups);
         let is_complete = is_settled || extent.is_complete(groups, base.is_some());
-        Rollout { base, by_base, extent, exists, marks, newly_failed, is_complete }
+        let may_begin_undo = has_failed && undo::may_begin(snapshot, policy, lineage, base.is_some());
+        Rollout { base, by_base, extent, exists, marks, newly_failed, is_complete, may_begin_undo }
     }
 
     fn goal(&self, snapshot: &Snapshot<'_>, node: NodeIx, group: Group) -> Goal {

@@ -8,18 +8,23 @@ use super::Rollout;
 use super::base::has_failed;
 use super::extent::Stage;
 use super::marks::Mark;
+use super::undo;
 use daemonset::Action;
+use daemonset::internal::RevisionIx;
 
-/// Checks the marks, and the creates from revisions that have failed.
+/// Checks the marks, the restored template, and the creates from revisions that have failed.
 pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+    undo::check(context, findings);
+    let awaits_template =
+        context.goals.rollout.is_some() && undo::awaits_template(context.snapshot, &context.lineage);
     for (index, action, subject) in context.actions() {
         let kind = match (action, subject) {
-            (Action::AnnotateRevision { annotations, .. }, Subject::Revision(revision)) => {
-                let current = context.lineage.current().filter(|current| current.position == revision);
-                annotations.iter().find_map(|(key, value)| {
-                    wrong_mark(context, current.map(|current| current.view.number), key, value.as_deref())
-                })
+            (Action::AnnotateRevision { .. } | Action::RenumberRevision { .. }, _) if awaits_template => {
+                Some(ViolationKind::TemplateAwaited)
             }
+            (Action::AnnotateRevision { annotations, .. }, Subject::Revision(revision)) => annotations
+                .iter()
+                .find_map(|(key, value)| wrong_mark(context, revision, key, value.as_deref())),
             (Action::CreatePod { pod, .. }, _) => failed_revision(context, pod.revision_hash()),
             _ => None,
         };
@@ -29,10 +34,11 @@ pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Only the current revision is marked, with the number that it has after the list, and each mark is true.
+/// Only the current revision is marked, and base where an undo begins, with the number that the current one has after the list; and each
+/// mark is true.
 fn wrong_mark(
     context: &Context<'_>,
-    current: Option<i64>,
+    revision: RevisionIx,
     key: &str,
     value: Option<&str>,
 ) -> Option<ViolationKind> {
@@ -41,13 +47,23 @@ fn wrong_mark(
     let paused = policy.rollout.as_ref().is_some_and(|rollout| rollout.paused);
     let name = key.strip_prefix(&policy.mark_prefix).and_then(|rest| rest.strip_prefix('/'));
     let wrong = ViolationKind::WrongMark { mark: key.to_owned() };
-    let (Some(rollout), Some(number), Some(name)) = (rollout, current, name) else { return Some(wrong) };
-    let number = number_after(context, number);
+    let (Some(rollout), Some(current), Some(name)) = (rollout, context.lineage.current(), name) else {
+        return Some(wrong);
+    };
+    let is_base =
+        || rollout.base.as_ref().is_some_and(|base| base.view.uid == context.snapshot.revision(revision).uid);
+    let is_marked = if name == "restored" { is_base() } else { current.position == revision };
+    if !is_marked {
+        return Some(wrong);
+    }
+    let number = number_after(context, current.view.number);
     let mark = value.map(Mark::read);
     let is_of_now = |mark: &Mark| mark.number == number && mark.at == context.snapshot.now();
     let is_right = match mark {
         None => name == "started" && rollout.may_forget_its_start(paused),
         Some(Some(mark)) if is_of_now(&mark) => match (name, mark.index(), mark.rest) {
+            ("restored", None, None) => rollout.may_undo(context.snapshot, None),
+            ("undone", _, Some(generation)) => rollout.may_undo(context.snapshot, Some(&generation)),
             ("started", None, None) => rollout.may_start(paused),
             ("wave", Some(wave), _) => {
                 if rollout.extent.last_open.is_none_or(|last| last < wave) {

@@ -74,6 +74,9 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
         Action::UpdateStatus { status, reason, .. } => {
             (words::writing_status(*reason), changes(before, status))
         }
+        Action::RestoreTemplate { revision, reason, .. } => {
+            (format!("of {}", revision.name), words::restoring(*reason))
+        }
         Action::RecordEvent { event_type, reason, message, .. } => {
             (format!("{message:?}"), format!("{event_type:?} {reason:?}"))
         }

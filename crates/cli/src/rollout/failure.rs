@@ -13,6 +13,8 @@ pub(super) fn lines(policy: &FailurePolicy, has_base: bool) -> Vec<(&'static str
     let follows = match (policy.action, has_base) {
         (FailureAction::RollBack, true) => "all nodes go back to the version before",
         (FailureAction::RollBack, false) => "the rollout stops, since there is no base to go back to",
+        (FailureAction::Undo, true) => "the DaemonSet gets the template of the version before back",
+        (FailureAction::Undo, false) => "the rollout stops, since there is no template to go back to",
         _ => "the rollout stops",
     };
     let too_many = match policy.max_failures {

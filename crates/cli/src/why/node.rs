@@ -108,7 +108,7 @@ impl Case<'_> {
             Warning::NodesLost { .. } => node.counts.lost && !node.counts.taken,
             Warning::NodesTaken { .. } => node.counts.taken,
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
-            Warning::NoBase { .. } | Warning::NothingToRollBackTo => is_held,
+            Warning::NoBase { .. } | Warning::NothingToRollBackTo | Warning::NotUndone { .. } => is_held,
             Warning::LostUnderDrive { nodes, .. } => nodes.contains(&node.node),
             Warning::InPlaceStuck { nodes, .. } => nodes.contains_key(&node.node),
             Warning::NoTargetNodes | Warning::PodsMissing { .. } => true,

@@ -38,6 +38,10 @@ impl Case<'_> {
                 "{keeps}{} The rollout is paused: kubectl daemonset rollout resume {name} lets it go on.",
                 wave_of(&steered, node)
             ),
+            HoldReason::Stopped { reason, .. } if steered.is_undone() => format!(
+                "{keeps}{} The new version has failed ({reason}), and the template before it comes back.",
+                wave_of(&steered, node)
+            ),
             HoldReason::Stopped { reason, .. } => format!(
                 "{keeps}{} The new version has failed ({reason}), so that no further node gets it{}",
                 wave_of(&steered, node),

@@ -68,6 +68,7 @@ impl ActionId {
                 ActionId::RenumberRevision(revision.uid.clone(), *number)
             }
             Action::UpdateStatus { .. }
+            | Action::RestoreTemplate { .. }
             | Action::RecordEvent { .. }
             | Action::Requeue { .. }
             | Action::AnnotateRevision { .. }

@@ -18,6 +18,7 @@ pub fn action(action: &Action) -> String {
         | Action::LabelRevision { .. }
         | Action::AnnotateRevision { .. }
         | Action::UpdatePodInPlace { .. }
+        | Action::RestoreTemplate { .. }
         | Action::PatchNode { .. } => with_name(action),
         Action::RenumberRevision { number, .. } => format!("{} as #{number}", with_name(action)),
         Action::UpdateStatus { .. } => "update the status".to_owned(),

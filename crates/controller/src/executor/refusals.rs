@@ -146,6 +146,7 @@ fn refusal_event(action: &Action, status: &Status) -> Option<(&'static str, &'st
         | Action::AnnotateRevision { .. }
         | Action::UpdatePodInPlace { .. }
         | Action::PatchNode { .. }
+        | Action::RestoreTemplate { .. }
         | Action::UpdateStatus { .. } => Some(("FailedUpdate", "Error updating")),
         Action::RecordEvent { .. } | Action::Requeue { .. } => None,
     }

@@ -47,6 +47,8 @@ pub(super) fn part<'n>(
     part.refusals = with_keys(&memory.refusals, nodes.clone());
     part.taken = with_keys(&memory.taken, nodes.clone());
     part.rejections = with_keys(&memory.rejections, nodes);
+    // These are about the DaemonSet itself: each part has them.
+    part.restores.clone_from(&memory.restores);
     part
 }
 
@@ -58,6 +60,7 @@ pub(super) fn forget(memory: &mut Memory, before: &Memory, after: &Memory) {
     remove_lost(&mut memory.refusals, &before.refusals, &after.refusals);
     remove_lost(&mut memory.taken, &before.taken, &after.taken);
     remove_lost(&mut memory.rejections, &before.rejections, &after.rejections);
+    memory.restores.clone_from(&after.restores);
 }
 
 /// Adds the deletes of these pods that another memory has.

@@ -63,6 +63,8 @@ pub(crate) struct Kept {
     history_facts: Option<HistoryFacts>,
     /// Whether a revision or the DaemonSet has changed since the last plan.
     is_history_stale: bool,
+    /// Whether the last plan waited for a restored template.
+    awaited_template: bool,
     /// The pod template of the last plan with creates.
     pod_template: Option<Arc<Shared>>,
     /// The instant of the last plan.
@@ -149,6 +151,7 @@ impl Kept {
             rollout: None,
             history_facts: None,
             is_history_stale: false,
+            awaited_template: listed.steps.is_none_or(|steps| steps.history.awaits_template.is_some()),
             pod_template: None,
             now: snapshot.now(),
         };

@@ -63,6 +63,7 @@ impl Kept {
     fn advance(&mut self, at: ObservedAt) {
         if at.now < self.now {
             self.objects.mark_all_dirty();
+            self.is_history_stale = true;
         }
         self.now = at.now;
         let due = self.evaluations.due.range(..=(at.now, Slot::MAX));
@@ -91,7 +92,7 @@ impl Kept {
         at: ObservedAt,
     ) -> Result<(Vec<Slot>, Memory), NeedsLists> {
         names.iter().for_each(|node| self.mark_dirty(node));
-        self.compare_history(at);
+        self.compare_history(memory, at);
         let mut changed = Vec::new();
         loop {
             while let Some(slot) = self.objects.next_dirty() {
@@ -124,7 +125,10 @@ impl Kept {
     }
 
     /// Marks all nodes where the history has changed in a way that evaluations depend on.
-    fn compare_history(&mut self, at: ObservedAt) {
+    fn compare_history(&mut self, memory: &Memory, at: ObservedAt) {
+        // While a restored template is awaited nothing is renumbered: numbers change when it is remembered, shown, or awaited no longer.
+        let remembers_restore = memory.restores.as_ref().is_some_and(|restores| restores.accepted.is_some());
+        self.is_history_stale |= remembers_restore || self.awaited_template;
         let is_known = |history_facts: &HistoryFacts| {
             let mut hashes = self.objects.live_hashes();
             hashes.all(|hash| history_facts.hashes.contains_key(hash))
@@ -135,11 +139,15 @@ impl Kept {
         if let Some(rollout) = &mut self.rollout {
             rollout.revisions_changed();
         }
-        let history_facts = {
-            let snapshot = partial_snapshot(self, &[], Memory::default(), at);
+        let (history_facts, awaited_template) = {
+            let part = self.part_of(memory, &[], &[]);
+            let snapshot = partial_snapshot(self, &[], part, at);
             let history = History::new(&snapshot, &claim_revisions(&snapshot));
-            history.ok().map(|history| self.history_facts_of(&history))
+            let history = history.ok();
+            let awaits_template = history.as_ref().is_some_and(|history| history.awaits_template.is_some());
+            (history.map(|history| self.history_facts_of(&history)), awaits_template)
         };
+        self.awaited_template = awaited_template;
         let is_same = match (&self.history_facts, &history_facts) {
             (Some(old), Some(new)) => old.allows(new),
             (None, _) | (_, None) => false,

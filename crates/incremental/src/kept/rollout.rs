@@ -365,8 +365,8 @@ impl KeptRollout {
         if self.chosen_by.as_ref() != Some(&live) {
             self.choose_base(fleet, history, live)?;
         }
-        let base_wants_others = self.base.as_ref().map(|_| || self.wanted_by_base > 0);
-        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, base_wants_others);
+        let base = self.base.as_ref().map(|base| (base, || self.wanted_by_base > 0));
+        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, base);
         let is_same = self.decision.as_ref().is_some_and(|old| old.has_goals_of(&decision));
         let changed = std::mem::take(&mut self.changed).into_iter();
         let mut others: Vec<Slot> =

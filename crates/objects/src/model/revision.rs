@@ -92,8 +92,8 @@ pub struct RevisionMeta {
     /// The template's labels and the hash label.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub labels: Labels,
-    /// Annotations; only those are kept whose name, after the prefix, is that of a mark of a rollout: `started`, `wave`, `failed`
-    /// and `completed`. The DaemonSet's own annotations, which a revision has, too, can be long.
+    /// Annotations; only those are kept whose name, after the prefix, is that of a mark of a rollout: `started`, `wave`, `failed`,
+    /// `completed`, `restored` and `undone`. The DaemonSet's own annotations, which a revision has, too, can be long.
     #[serde(deserialize_with = "marks", skip_serializing_if = "is_default")]
     pub annotations: Labels,
     /// Owners.
@@ -111,7 +111,7 @@ pub struct RevisionMeta {
 }
 
 /// The names of the annotations that hold the state of a rollout, after their prefix.
-const MARKS: [&str; 4] = ["started", "wave", "failed", "completed"];
+const MARKS: [&str; 6] = ["started", "wave", "failed", "completed", "restored", "undone"];
 
 /// Whether an annotation of a revision can hold the state of a rollout.
 pub(crate) fn is_mark(key: &str) -> bool {

@@ -7,6 +7,7 @@ mod user;
 
 pub use faults::Faults;
 pub use rollout::Steering;
+pub(super) use user::{raise_generations, spec_changed};
 
 use super::controller::{Controller, Planner, Role};
 use super::environment::Environment;

@@ -36,20 +36,7 @@ impl Cluster {
         edit(&mut daemon_set);
         daemon_set.status = stored.status.clone();
         daemon_set.metadata.uid = stored.metadata.uid.clone();
-        let mut change = TemplateChange::Same;
-        if daemon_set.spec != stored.spec {
-            daemon_set.metadata.generation = stored.metadata.generation + 1;
-        }
-        if daemon_set.spec.template != stored.spec.template {
-            change = TemplateChange::New;
-            let annotations = &mut daemon_set.metadata.annotations;
-            let generation =
-                annotations.get(TEMPLATE_GENERATION_ANNOTATION).and_then(|text| text.parse::<i64>().ok());
-            if let Some(generation) = generation {
-                *annotations =
-                    annotations.with(TEMPLATE_GENERATION_ANNOTATION, &(generation + 1).to_string());
-            }
-        }
+        let change = raise_generations(&stored, &mut daemon_set);
         let steered = steering_changes(&stored.metadata.annotations, &daemon_set.metadata.annotations);
         if daemon_set.spec == stored.spec && !steered.is_empty() {
             self.put(daemon_set, Change::RolloutSteered { annotations: steered });
@@ -143,7 +130,24 @@ impl Cluster {
     }
 }
 
-fn spec_changed(daemon_set: &DaemonSet, change: TemplateChange) -> Change {
+/// As the API server does when it stores the changed DaemonSet.
+pub(crate) fn raise_generations(stored: &DaemonSet, changed: &mut DaemonSet) -> TemplateChange {
+    if changed.spec != stored.spec {
+        changed.metadata.generation = stored.metadata.generation + 1;
+    }
+    if changed.spec.template == stored.spec.template {
+        return TemplateChange::Same;
+    }
+    let annotations = &mut changed.metadata.annotations;
+    let generation =
+        annotations.get(TEMPLATE_GENERATION_ANNOTATION).and_then(|text| text.parse::<i64>().ok());
+    if let Some(generation) = generation {
+        *annotations = annotations.with(TEMPLATE_GENERATION_ANNOTATION, &(generation + 1).to_string());
+    }
+    TemplateChange::New
+}
+
+pub(crate) fn spec_changed(daemon_set: &DaemonSet, change: TemplateChange) -> Change {
     Change::DaemonSetChanged {
         generation: daemon_set.metadata.generation,
         template_changed: change == TemplateChange::New,
@@ -153,7 +157,7 @@ fn spec_changed(daemon_set: &DaemonSet, change: TemplateChange) -> Change {
 
 /// Whether an edit changed the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TemplateChange {
+pub(crate) enum TemplateChange {
     New,
     Same,
 }

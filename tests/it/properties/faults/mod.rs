@@ -5,6 +5,7 @@ mod deletes;
 mod history;
 mod list;
 mod rollout;
+mod undo;
 
 use super::invariants::stage;
 use super::{oracle, planned};
@@ -42,7 +43,7 @@ pub fn planted(recording: &Recording, pick: usize) -> Vec<Planted> {
     let case = Case { recording, plan, fleet: oracle::Fleet::of(recording), pick };
     let faults = [deletes::FAULTS, creates::FAULTS, history::FAULTS, list::FAULTS];
     let planted = faults.into_iter().flatten().filter_map(|fault| fault(&case));
-    planted.chain(planted_in_rollout(recording, pick)).collect()
+    planted.chain(planted_in_rollout(recording, pick)).chain(planted_in_undo(recording, pick)).collect()
 }
 
 /// All faults that fit the plan of the same fleet under a steered rollout.
@@ -54,6 +55,16 @@ fn planted_in_rollout(recording: &Recording, pick: usize) -> Vec<Planted> {
     assert_eq!(audit(&snapshot, &plan.actions), []);
     let case = Case { recording: &recording, plan, fleet: oracle::Fleet::of(&recording), pick };
     rollout::FAULTS.iter().filter_map(|fault| fault(&case)).collect()
+}
+
+/// All faults that fit the plan of the same fleet that restores a template.
+fn planted_in_undo(recording: &Recording, pick: usize) -> Vec<Planted> {
+    let Some(recording) = undo::due(recording) else { return Vec::new() };
+    let snapshot = recording.snapshot().unwrap();
+    let plan = daemonset::plan(&snapshot);
+    assert_eq!(audit(&snapshot, &plan.actions), []);
+    let case = Case { recording: &recording, plan, fleet: oracle::Fleet::of(&recording), pick };
+    undo::FAULTS.iter().filter_map(|fault| fault(&case)).collect()
 }
 
 impl Planted {
@@ -173,6 +184,7 @@ fn object(action: &mut Action) -> Option<&mut ObjectRef> {
         | Action::RenumberRevision { revision: object, .. }
         | Action::DeleteRevision { revision: object, .. }
         | Action::UpdateStatus { daemon_set: object, .. }
+        | Action::RestoreTemplate { daemon_set: object, .. }
         | Action::RecordEvent { daemon_set: object, .. } => Some(object),
         Action::CreateRevision { .. } | Action::CreatePod { .. } | Action::Requeue { .. } => None,
     }

@@ -38,13 +38,13 @@ fn held_node_updated(case: &Case<'_>) -> Option<Planted> {
 }
 
 /// The revision that is current, if this plan neither creates nor renumbers it.
-fn current<'c>(case: &'c Case<'_>) -> Option<&'c ControllerRevision> {
+pub fn current<'c>(case: &'c Case<'_>) -> Option<&'c ControllerRevision> {
     let current = case.plan.report.current_revision.as_ref()?;
     let revision = case.recording.revisions.iter().find(|r| r.metadata.name == current.name)?;
     (revision.revision == current.number).then_some(revision)
 }
 
-fn named(revision: &ControllerRevision) -> ObjectRef {
+pub fn named(revision: &ControllerRevision) -> ObjectRef {
     let metadata = &revision.metadata;
     ObjectRef {
         namespace: metadata.namespace.clone(),
@@ -54,7 +54,7 @@ fn named(revision: &ControllerRevision) -> ObjectRef {
     }
 }
 
-fn marked(case: &Case<'_>, rule: &'static str, name: &str, rest: &str) -> Option<Planted> {
+pub fn marked(case: &Case<'_>, rule: &'static str, name: &str, rest: &str) -> Option<Planted> {
     let revision = current(case)?;
     let value = format!("{} {}{rest}", revision.revision, case.recording.now);
     let annotations = [(format!("rollout.daemonset/{name}"), Some(value))].into();

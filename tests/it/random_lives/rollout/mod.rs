@@ -5,6 +5,7 @@
 //! that its caches may have shown: each of its caches shows some instant since the oldest change that it still lacks.
 
 mod fleet;
+mod undo;
 mod view;
 
 use super::watcher::Behind;
@@ -16,6 +17,7 @@ use daemonset_sim::{Actor, Change, Cluster, Event, PodIdentity};
 use fleet::{Fleet, since};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
+use undo::Undos;
 pub use view::{Revision, View};
 
 /// A step that no view allows.
@@ -32,11 +34,16 @@ pub struct RolloutWatcher {
     behind: Behind,
     /// The policy that the next plan follows.
     pub policy: Option<RolloutPolicy>,
-    specs: Vec<(Timestamp, DaemonSetSpec)>,
+    /// With their generations.
+    specs: Vec<(Timestamp, (i64, DaemonSetSpec))>,
+    /// Each state of them, in the order of time.
     revisions: Vec<(Timestamp, Vec<Revision>)>,
+    /// How many of these states were there before this step.
+    before_this_step: usize,
     fleet: Fleet,
     /// The revision that the last plan has marked as failed.
     just_failed: Option<String>,
+    undos: Undos,
     pub breaches: Vec<Breach>,
     /// The marks and states of rollouts in this life.
     pub reached: BTreeSet<&'static str>,
@@ -54,13 +61,19 @@ impl RolloutWatcher {
     pub fn watch(&mut self, cluster: &Cluster, behind: Behind, since: Since) {
         self.behind = behind;
         self.just_failed = None;
+        self.before_this_step = self.revisions.len();
         self.note_revisions(cluster, since);
         for event in &cluster.history()[self.seen..] {
             if event.by == Actor::Controller {
                 self.judge(event);
             }
-            if let Change::DaemonSetChanged { spec, .. } = &event.change {
-                self.specs.push((event.t, DaemonSetSpec::clone(spec)));
+            if let Change::DaemonSetChanged { generation, template_changed, spec } = &event.change {
+                match event.by {
+                    Actor::Controller => self.judge_restore(event.t, *generation, spec),
+                    _ if *template_changed => self.undos.note_edit(),
+                    _ => {}
+                }
+                self.specs.push((event.t, (*generation, DaemonSetSpec::clone(spec))));
             }
             self.fleet.apply(event);
         }
@@ -71,6 +84,7 @@ impl RolloutWatcher {
     pub fn note_plan(&mut self, plan: &Plan) {
         let warns = plan.warnings.iter().any(|warning| matches!(warning, Warning::LostUnderDrive { .. }));
         self.reached.extend(warns.then_some("held node lost under drive"));
+        plan.warnings.iter().for_each(|warning| self.note_warning(warning));
         let Some(rollout) = &plan.report.rollout else { return };
         self.reached.insert(match rollout.stage {
             RolloutStage::Over => "over",
@@ -95,6 +109,26 @@ impl RolloutWatcher {
         }));
     }
 
+    /// Each mark is a write of its own, and a cache may show some of them.
+    fn note_marks(&mut self, t: Timestamp, before: &[Revision], after: &[Revision]) {
+        // The other changes of a plan stand before its marks.
+        let mut state = after.to_vec();
+        for revision in &mut state {
+            let old = before.iter().find(|before| before.name == revision.name);
+            revision.marks = old.map_or_else(|| revision.marks.clone(), |old| old.marks.clone());
+        }
+        for mark in super::steering::MARKS {
+            for (index, after) in after.iter().enumerate() {
+                if let Some(value) = after.marks.get(mark)
+                    && state[index].marks.insert(mark.to_owned(), value.clone()).as_ref() != Some(value)
+                {
+                    self.revisions.push((t, state.clone()));
+                }
+            }
+        }
+        self.revisions.push((t, after.to_vec()));
+    }
+
     /// The marks of a plan come before its creates and deletes.
     fn note_revisions(&mut self, cluster: &Cluster, since: Since) {
         let revisions: Vec<Revision> = cluster.revisions().map(Revision::new).collect();
@@ -103,16 +137,21 @@ impl RolloutWatcher {
             return;
         }
         let before = before.to_vec();
-        self.revisions.push((cluster.now(), revisions.clone()));
-        if since == Since::ACommand {
-            return;
-        }
-        for after in &revisions {
-            let Some(before) = before.iter().find(|before| before.name == after.name) else { continue };
-            for mark in super::steering::MARKS {
+        self.note_marks(cluster.now(), &before, &revisions);
+        // In the order of a plan: its verdict stands before the marks of the undo that follows from it.
+        for mark in super::steering::MARKS {
+            for after in &revisions {
+                let Some(before) = before.iter().find(|before| before.name == after.name) else { continue };
                 let (old, new) = (before.marks.get(mark), after.marks.get(mark));
-                if old != new {
-                    self.judge_mark(cluster.now(), after, mark, new.map(String::as_str));
+                match since {
+                    _ if old == new => {}
+                    Since::AStep => self.judge_mark(cluster.now(), after, mark, new.map(String::as_str)),
+                    Since::ACommand => {
+                        self.undos.note_edit();
+                        if mark == "undone" {
+                            self.undos.allow(&after.name);
+                        }
+                    }
                 }
             }
         }
@@ -140,6 +179,9 @@ impl RolloutWatcher {
                     }
                     _ => return,
                 };
+                if updates && self.views(t).all(View::is_way_back) {
+                    self.reached.insert("way back");
+                }
                 let is_new = self.views(t).all(|view| self.is_current(view, &pod.revision));
                 let promise = if is_new { "taken back" } else { "released" };
                 (promise, pod, !updates || self.views(t).any(|view| self.may_delete(view, t, pod)))
@@ -156,8 +198,10 @@ impl RolloutWatcher {
     fn views(&self, t: Timestamp) -> impl Iterator<Item = View<'_>> {
         let revisions = move || since(&self.revisions, t - self.behind.revisions);
         let just_failed = self.just_failed.as_deref();
-        since(&self.specs, t - self.behind.spec)
-            .flat_map(move |spec| revisions().map(move |revisions| View { spec, revisions, just_failed }))
+        since(&self.specs, t - self.behind.spec).flat_map(move |(generation, spec)| {
+            let view = move |revisions| View { t, spec, generation: *generation, revisions, just_failed };
+            revisions().map(move |revisions| view(revisions.as_slice()))
+        })
     }
 
     /// Whether a revision with this hash has failed and is not the current one.
@@ -286,7 +330,7 @@ impl RolloutWatcher {
                 let index: usize = index.parse().unwrap();
                 let due = views.iter().any(|view| {
                     let opened =
-                        view.wave().filter(|_| self.before_this_step(t, *view)).map_or(0, |wave| wave + 1);
+                        view.wave().filter(|_| self.was_before_this_step(*view)).map_or(0, |wave| wave + 1);
                     !self.is_stopped(*view)
                         && opened <= index
                         && (opened..=index)
@@ -307,7 +351,20 @@ impl RolloutWatcher {
             }
             ("completed", Some(_)) => {
                 let complete = views.iter().any(|view| self.may_be_complete(*view, t));
-                (complete, "completed")
+                let is_way_back = views.iter().all(|view| view.is_way_back());
+                (complete, if is_way_back { "way back completed" } else { "completed" })
+            }
+            ("restored", Some(_)) => {
+                let number = value.and_then(|value| value.split(' ').next()?.parse().ok());
+                (number.is_some_and(|failed| self.may_choose(t, &revision.hash, failed)), "base chosen")
+            }
+            ("undone", Some(generation)) => {
+                let is_due = |view: &View<'_>| {
+                    self.was_before_this_step(*view)
+                        && view.may_begin_undo()
+                        && view.generation.to_string() == generation
+                };
+                (self.undoes() && views.iter().any(is_due), "undo begun")
             }
             _ => (false, "mark removed"),
         };
@@ -331,9 +388,9 @@ impl RolloutWatcher {
     }
 
     /// Whether these revisions are older than the step at this instant: the marks of the step do not justify themselves.
-    fn before_this_step(&self, t: Timestamp, view: View<'_>) -> bool {
-        let last = self.revisions.last();
-        last.is_none_or(|(at, revisions)| *at < t || !std::ptr::eq(revisions.as_slice(), view.revisions))
+    fn was_before_this_step(&self, view: View<'_>) -> bool {
+        let mut of_this_step = self.revisions.iter().skip(self.before_this_step);
+        !of_this_step.any(|(_, revisions)| std::ptr::eq(revisions.as_slice(), view.revisions))
     }
 
     fn may_be_complete(&self, view: View<'_>, t: Timestamp) -> bool {
@@ -344,7 +401,9 @@ impl RolloutWatcher {
     fn may_be_settled_before(&self, view: View<'_>, t: Timestamp) -> bool {
         // The same plan sets `started`. A rollout with an open wave has begun.
         let unmarked = !view.is_failed() && view.wave().is_none();
-        let Some(current) = view.current().filter(|_| unmarked) else { return false };
+        // A version that was undone and put back begins again.
+        let is_new = |current: &&Revision| unmarked && current.undone().is_none();
+        let Some(current) = view.current().filter(is_new) else { return false };
         self.fleet.has_no_surely_other(t, self.behind, &current.hash)
     }
 }

@@ -1,5 +1,5 @@
 //! The end of a run: once all disturbances stop, a good version is rolled out completely and, if rollouts are steered, a broken
-//! one goes back to base, each within a bound.
+//! one goes back to base, and then its template is undone, each within a bound.
 
 use super::super::commands::{BROKEN, CACHES, CONDITIONS, Command};
 use super::super::rollout::{Revision, Since, View};
@@ -7,7 +7,7 @@ use super::super::steering::{FailureChoice, edit_policy, is_current, key};
 use super::{Trial, watch};
 use daemonset::Action;
 use daemonset::model::{ControllerRevision, UpdateStrategy};
-use daemonset::policy::Wave;
+use daemonset::policy::{FailureAction, Wave};
 use daemonset::report::{NodeOutcome, NodePlacement};
 use daemonset_sim::{Cluster, Kind, Probability, RolloutEnd};
 use jiff::SignedDuration;
@@ -75,8 +75,13 @@ impl Trial {
             return Ok(());
         }
         self.is_marked_complete()?;
-        // A driver can't bring base back.
-        if self.is_driven() { Ok(()) } else { self.ends_on_base() }
+        let base = self.revision_hash();
+        // A driver can't roll back.
+        if !self.is_driven() {
+            self.release_broken(FailureAction::RollBack);
+            self.ends_on_base(base.as_deref())?;
+        }
+        self.ends_undone(base.as_deref())
     }
 
     fn is_driven(&self) -> bool {
@@ -150,16 +155,22 @@ impl Trial {
     fn is_marked_complete(&self) -> Result<(), String> {
         let revisions: Vec<Revision> = self.cluster.revisions().map(Revision::new).collect();
         let spec = &self.cluster.daemon_set().unwrap().spec;
-        let view = View { spec, revisions: &revisions, just_failed: None };
+        let generation = self.cluster.daemon_set().unwrap().metadata.generation;
+        let view = View { t: self.cluster.now(), spec, generation, revisions: &revisions, just_failed: None };
         let has_targets = self.cluster.status().desired_number_scheduled > 0;
         if has_targets && !view.is_over() { Err(format!("not complete: {revisions:#?}")) } else { Ok(()) }
     }
 
-    /// A version that never becomes Ready is released: the rollout fails, and each node goes back to base, within the maximum
-    /// time of the rounds.
-    fn ends_on_base(&mut self) -> Result<(), String> {
+    /// A version that never becomes Ready is released, unless it is there already, under a policy with this action.
+    fn release_broken(&mut self, action: FailureAction) {
+        // A person allows one more try, whatever was undone in this life.
+        let names: Vec<String> =
+            self.cluster.revisions().map(|revision| revision.metadata.name.clone()).collect();
+        for (name, mark) in names.iter().flat_map(|name| [(name, "restored"), (name, "undone")]) {
+            self.annotate(name, mark, None);
+        }
         let choice = FailureChoice {
-            rolls_back: true,
+            action,
             max_failures: 0,
             available_within: 60,
             deadline: None,
@@ -170,9 +181,12 @@ impl Trial {
             rollout.iter_mut().for_each(|rollout| rollout.on_failure = Some(choice.policy()));
         });
         self.note_policy();
-        let base = self.revision_hash();
         Command::Release { version: BROKEN }.perform(&mut self.cluster);
         self.watch(Since::ACommand);
+    }
+
+    /// The rollout fails, and each node goes back to base, within the maximum time of the rounds.
+    fn ends_on_base(&mut self, base: Option<&str>) -> Result<(), String> {
         let bound = self.bound() + SignedDuration::from_secs(60);
         self.pass(bound);
         let failed = self.cluster.revisions().map(Revision::new).any(|revision| revision.has_failed());
@@ -180,16 +194,47 @@ impl Trial {
         if !failed && status.desired_number_scheduled > 0 {
             return Err("a version that never becomes Ready has not failed".to_owned());
         }
+        self.is_on_base(base)?;
+        self.at_rest_on_base()
+    }
+
+    fn is_on_base(&self, base: Option<&str>) -> Result<(), String> {
         let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
         let targets = plan.report.nodes.iter().filter(|node| node.placement == NodePlacement::Run);
         for node in targets {
             let live = node.pods.iter().filter(|pod| pod.deleted.is_none());
             let live: Vec<_> = live.map(|pod| self.pod_hash(pod.pod.uid.as_str())).collect();
-            if live != [base.clone()] {
+            if live != [base.map(str::to_owned)] {
                 return Err(format!("not on base {base:?}: {live:?} on {node:#?}"));
             }
         }
-        self.at_rest_on_base()
+        Ok(())
+    }
+
+    /// The template of base comes back in the place of a version that has failed, and is complete within the maximum time of the
+    /// rounds. A tool puts the broken one back, and that stays: it is undone once.
+    fn ends_undone(&mut self, base: Option<&str>) -> Result<(), String> {
+        if self.is_driven() {
+            // The other controller deletes each revision without a pod: base, and the failed one with the mark that it was undone.
+            self.cluster.edit(|ds| ds.spec.revision_history_limit = None);
+        }
+        self.release_broken(FailureAction::Undo);
+        let bound = self.bound() + SignedDuration::from_secs(120);
+        self.pass(bound);
+        if self.cluster.status().desired_number_scheduled == 0 {
+            return Ok(());
+        }
+        if self.revision_hash().as_deref() != base {
+            return Err(format!("the template is not undone: {:#?}", self.cluster.plan()));
+        }
+        self.is_on_base(base)?;
+        self.is_marked_complete()?;
+        self.at_rest_on_base()?;
+        Command::PutBack.perform(&mut self.cluster);
+        self.watch(Since::ACommand);
+        let broken = self.revision_hash();
+        self.pass(bound);
+        if self.revision_hash() == broken { Ok(()) } else { Err("the template is undone twice".to_owned()) }
     }
 
     /// The hash of the current revision.

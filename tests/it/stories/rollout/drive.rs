@@ -127,7 +127,7 @@ fn what_can_not_be_driven_is_refused() {
     assert_eq!(
         problems(on_delete(), back),
         [
-            "policy.rollout.onFailure.action: Invalid value: \"RollBack\": must be Pause: the other controller creates pods of the new version only"
+            "policy.rollout.onFailure.action: Invalid value: \"RollBack\": must be Pause or Undo: the other controller creates pods of the new version only"
         ]
     );
 }

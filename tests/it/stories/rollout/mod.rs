@@ -8,6 +8,7 @@ mod goal;
 mod marks;
 mod policy;
 mod report;
+mod undo;
 mod waves;
 
 use crate::support::{Given, at, given, revision, rolling};

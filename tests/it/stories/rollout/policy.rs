@@ -53,7 +53,7 @@ fn what_can_not_be_read_is_refused_with_its_path() {
             json!({"waves": [{"nodes": {"matchExpressions": [{"kee": ""}]}}]}),
             "policy.rollout.waves[0].nodes.matchExpressions[0].kee",
         ),
-        (json!({"onFailure": {"action": "Undo"}}), "policy.rollout.onFailure.action"),
+        (json!({"onFailure": {"action": "Retry"}}), "policy.rollout.onFailure.action"),
         (json!({"onFailure": {"maxFailures": "x"}}), "policy.rollout.onFailure.maxFailures"),
         (json!({"onFailure": {"waitingSeconds": 1.5}}), "policy.rollout.onFailure.waitingSeconds"),
         (json!({"onFailure": {"retries": 1}}), "policy.rollout.onFailure.retries"),

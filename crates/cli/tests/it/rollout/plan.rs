@@ -110,6 +110,13 @@ fn a_rollout_that_has_failed_or_is_paused_or_has_no_base() {
     A node     fails when its pod is in phase Failed
                fails when it goes down under its new pod
     ");
+    let undone = Fleet::with_policy("{waves: [{}], onFailure: {action: Undo}}");
+    assert_snapshot!(stops(undone.printed("plan-undone", "rollout plan")), @"
+    Stops      nowhere, unless a node fails or does not become available
+    Failure    when a node fails, the DaemonSet gets the template of the version before back
+    A node     fails when its pod is in phase Failed
+               fails when it goes down under its new pod
+    ");
     let paused = Fleet::with_policy("{waves: [{}]}").annotated("paused", "true");
     assert_snapshot!(stops(paused.printed("plan-paused", "rollout plan")), @"
     Stops      now: paused, until kubectl daemonset rollout resume logging/agent
@@ -171,7 +178,7 @@ fn a_plan_whose_policy_is_invalid_is_paused() {
         .filter(|line| ["Invalid", "Policy", "Rollout", "Resume"].iter().any(|label| line.starts_with(label)))
         .collect();
     assert_snapshot!(head.join("\n"), @r#"
-    Invalid    annotation rollout.daemonset/paused: Invalid value: "yes": must be "true" or "false"; annotation rollout.daemonset/policy: onFailure.action: unknown variant `Retry`, expected `Pause` or `RollBack`; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
+    Invalid    annotation rollout.daemonset/paused: Invalid value: "yes": must be "true" or "false"; annotation rollout.daemonset/policy: onFailure.action: unknown variant `Retry`, expected one of `Pause`, `RollBack`, `Undo`; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
     Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, base old
     "#);
 }

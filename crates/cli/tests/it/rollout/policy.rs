@@ -27,7 +27,7 @@ onFailure: {action: Retry, maxRestarts: -1}
 ";
     assert_snapshot!(refused("unreadable", policy), @r#"
     error: policy.yaml: approve: unknown field `approve`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
-    onFailure.action: unknown variant `Retry`, expected `Pause` or `RollBack`
+    onFailure.action: unknown variant `Retry`, expected one of `Pause`, `RollBack`, `Undo`
     onFailure.maxRestarts: invalid value: integer `-1`, expected an integer from 0 to 4294967295
     paused: invalid type: string "maybe", expected a boolean
     waves[0].bakeSeconds: invalid type: string "soon", expected an integer from 0 to 4294967295

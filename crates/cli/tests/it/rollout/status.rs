@@ -114,6 +114,42 @@ fn each_failing_node_has_its_evidence() {
     "#);
 }
 
+/// A version that fails under a policy that undoes it, with further marks of the current revision.
+fn undoes(marks: &[(&str, &str)]) -> Fleet {
+    let judged = format!("{WAVES}onFailure: {{action: Undo, waitingSeconds: 300}}");
+    let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
+    marks.iter().fold(fleet, |fleet, (mark, value)| fleet.marked(mark, value))
+}
+
+#[test]
+fn a_version_that_failed_is_undone_or_a_person_reads_why_not() {
+    let head = |fleet: &Fleet, name: &str| {
+        let text = fleet.printed_with_code(1, name, "rollout status");
+        let labels = ["Rollout", "Not undone", "Retry", "Undo again"];
+        let lines = text.lines().filter(|line| labels.iter().any(|label| line.starts_with(label)));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(head(&undoes(&[]), "status-undone"), @"
+    Rollout    failed (TooManyFailures), the template before it comes back: 2 of 5 nodes updated, base old
+    Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
+    ");
+    let failed = ("failed", "2 2026-01-01T00:50:00Z TooManyFailures");
+    let before = undoes(&[failed, ("undone", "1 2026-01-01T00:50:00Z 1")]);
+    assert_snapshot!(head(&before, "status-undone-before"), @"
+    Rollout    failed (TooManyFailures), no further node is updated: 2 of 5 nodes updated, base old
+    Not undone since its template was put back after it had been undone
+    Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
+    Undo again kubectl annotate -n logging controllerrevision/new rollout.daemonset/undone-
+    ");
+    let mut alone = undoes(&[failed]);
+    alone.revisions.remove(0);
+    assert_snapshot!(head(&alone, "status-undone-alone"), @"
+    Rollout    failed (TooManyFailures), no further node is updated: 2 of 5 nodes updated, no base
+    Not undone since there is no version to go back to
+    Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
+    ");
+}
+
 #[test]
 fn a_version_that_failed_goes_back_to_base() {
     let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");

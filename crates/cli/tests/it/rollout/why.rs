@@ -61,6 +61,13 @@ fn paused_and_failed() {
 }
 
 #[test]
+fn undone() {
+    let judged = format!("{WAVES}onFailure: {{action: Undo, waitingSeconds: 300}}");
+    let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
+    assert_snapshot!(why(&fleet, "why-undone-c", "c"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. The new version has failed (TooManyFailures), and the template before it comes back.");
+}
+
+#[test]
 fn rolled_back() {
     let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");
     let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
