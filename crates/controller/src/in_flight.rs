@@ -44,7 +44,9 @@ impl InFlight {
 
     /// Records that the outcome of an action is unknown, and can be read from storage after a time.
     pub fn record_unknown(&mut self, action: &Action, settles_after: Duration) {
-        if self.tracker.memory().is_in_flight(action) {
+        // Pods alone are read from storage. A restored template is shown by the watch, or expires.
+        let is_of_pod = !matches!(action, Action::RestoreTemplate { .. });
+        if is_of_pod && self.tracker.memory().is_in_flight(action) {
             self.unknown.push((action.clone(), Instant::now() + settles_after));
         }
     }

@@ -267,7 +267,8 @@ impl Executor {
         }
     }
 
-    /// Records the events that Kubernetes' controller records (v1.36 `controller_utils.go RealPodControl`).
+    /// Records the events that Kubernetes' controller records (v1.36 `controller_utils.go RealPodControl`), and one for a restored
+    /// template.
     fn record_event(
         &self,
         caller: &Caller<'_>,
@@ -306,6 +307,12 @@ impl Executor {
             }
             (Action::DeletePod { .. }, Some(error)) => {
                 (EventType::Warning, "FailedDelete", format!("Error deleting: {error}"))
+            }
+            (Action::RestoreTemplate { revision, .. }, None) => {
+                let name = &revision.name;
+                let message =
+                    format!("Restored the template of {name}, since the version after it has failed");
+                (EventType::Normal, "RestoredTemplate", message)
             }
             _ => return,
         };

@@ -55,6 +55,10 @@ impl Executor {
             {
                 self.change_stored_bytes(caller, (action, call), status).await
             }
+            // The DaemonSet was changed meanwhile, and perhaps its template: that is no refusal, and the next plan looks again.
+            Action::RestoreTemplate { .. } if status.is_conflict() => {
+                CallResult { outcome: ActionOutcome::Conflict, ..rejected(final_answer(status)) }
+            }
             _ => self.refuse(caller, action, status, final_answer(status)),
         }
     }
@@ -146,8 +150,11 @@ fn refusal_event(action: &Action, status: &Status) -> Option<(&'static str, &'st
         | Action::AnnotateRevision { .. }
         | Action::UpdatePodInPlace { .. }
         | Action::PatchNode { .. }
-        | Action::RestoreTemplate { .. }
         | Action::UpdateStatus { .. } => Some(("FailedUpdate", "Error updating")),
+        Action::RestoreTemplate { .. } if status.is_forbidden() => {
+            Some(("FailedUpdate", "An undo needs the right to `patch` daemonsets (deploy/undo)"))
+        }
+        Action::RestoreTemplate { .. } => Some(("FailedUpdate", "Error restoring the template")),
         Action::RecordEvent { .. } | Action::Requeue { .. } => None,
     }
 }

@@ -64,7 +64,8 @@ impl Story {
         let starts = marks.contains(&RolloutReason::RolloutStarted);
         let begins = starts || current.origin != RevisionOrigin::Kept;
         let before = self.state_of(&revision).unwrap_or_else(|| match begins {
-            true => State::default(),
+            // A version that comes back is over from its beginning, and complete once its mark says so.
+            true => State { is_complete: rollout.stage == RolloutStage::Over, ..State::default() },
             // An earlier process has reported it.
             false => next.without(&marks),
         });

@@ -3,7 +3,7 @@
 use super::events::RolloutEvent;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::report::{CurrentRevision, RevisionOrigin, RolloutReport, RolloutStage, Warning};
-use daemonset::{EventType, Plan};
+use daemonset::{Action, EventType, Plan, RolloutReason};
 
 /// Names that a message has at most.
 const NAMES: usize = 5;
@@ -71,10 +71,11 @@ impl Words<'_> {
         };
         let follows = match (&self.rollout.stage, &self.rollout.base) {
             (RolloutStage::RolledBack { .. }, Some(base)) => format!("All nodes go back to {base}"),
-            _ if self.plan.warnings.contains(&Warning::NothingToRollBackTo) => {
-                "No further pod is replaced, and there is no earlier version to go back to".to_owned()
-            }
-            _ => "No further pod is replaced".to_owned(),
+            (_, Some(base)) if self.is_undone() => format!("The template of {base} comes back"),
+            _ => match self.stays() {
+                Some(why) => format!("No further pod is replaced, and {why}"),
+                None => "No further pod is replaced".to_owned(),
+            },
         };
         let message = format!(
             "{} has failed ({reason}): {}. {follows}",
@@ -82,6 +83,22 @@ impl Words<'_> {
             self.evidence()
         );
         warning("RolloutFailed", message)
+    }
+
+    /// Whether this plan begins the undo of the version.
+    fn is_undone(&self) -> bool {
+        self.plan.actions.iter().any(|action| {
+            matches!(action, Action::AnnotateRevision { reason: RolloutReason::RolloutUndone, .. })
+        })
+    }
+
+    /// Why a version that has failed is not taken back, though its policy asks for it.
+    fn stays(&self) -> Option<String> {
+        self.plan.warnings.iter().find_map(|warning| match warning {
+            Warning::NothingToRollBackTo => Some("there is no earlier version to go back to".to_owned()),
+            Warning::NotUndone { because, .. } => Some(format!("its template stays, since {because}")),
+            _ => None,
+        })
     }
 
     /// A person has removed the mark of the failure.

@@ -337,6 +337,11 @@ impl State {
                 if request.kind == Kind::Revision && self.revision_data.is_changed_by(&object, request.path) {
                     causes.push(("data", data_is_immutable(&object)));
                 }
+                if request.kind == Kind::DaemonSet {
+                    let version = &request.body["metadata"]["resourceVersion"];
+                    check_precondition("resourceVersion", version, &object)?;
+                    raise_generation(&mut object);
+                }
                 if !causes.is_empty() {
                     return Err(invalid(&format!("{:?} {:?}", id.kind, id.name), &causes));
                 }
@@ -473,6 +478,13 @@ impl State {
 
 fn data_is_immutable(revision: &Value) -> String {
     format!("Invalid value: {}: field is immutable", revision["data"])
+}
+
+/// As the API server does when the template changes.
+pub fn raise_generation(ds: &mut Value) {
+    let generation = ds["metadata"]["generation"].as_i64().expect("a number") + 1;
+    ds["metadata"]["generation"] = json!(generation);
+    ds["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = json!(generation.to_string());
 }
 
 fn check_precondition(field: &str, wanted: &Value, object: &Value) -> Result<(), Value> {

@@ -1,6 +1,6 @@
 //! A cluster in which the controller runs: a steady fleet, then a story, then the checks at its end.
 
-use crate::api_server::ApiServer;
+use crate::api_server::{ApiServer, raise_generation};
 use crate::faults::{Fault, Verb};
 use crate::kubelet;
 use crate::objects::{create_foreign, daemon_set, namespace, node};
@@ -197,10 +197,7 @@ impl Cluster {
     /// The same of another DaemonSet.
     pub fn release_of(&self, name: &str, image: &str) {
         self.api.state().store.change(Actor::Others, &id(Kind::DaemonSet, name), |ds| {
-            let generation = ds["metadata"]["generation"].as_i64().expect("a number") + 1;
-            ds["metadata"]["generation"] = json!(generation);
-            ds["metadata"]["annotations"]["deprecated.daemonset.template.generation"] =
-                json!(generation.to_string());
+            raise_generation(ds);
             ds["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
         });
     }

@@ -1,5 +1,5 @@
-//! Strategic merge patches, as far as the controller uses them: maps are merged, owner references by uid, and
-//! containers by name.
+//! Strategic merge patches, as far as the controller uses them: maps are merged, or replaced where they say so, owner references by
+//! uid, and containers by name.
 
 use serde_json::{Map, Value};
 
@@ -25,6 +25,11 @@ pub fn apply(object: &mut Value, patch: &Value) {
                         None => list.push(container.clone()),
                     }
                 }
+            }
+            Value::Object(fields) if fields.get("$patch").is_some_and(|directive| directive == "replace") => {
+                let mut fields = fields.clone();
+                fields.remove("$patch");
+                object.insert(key.clone(), Value::Object(fields));
             }
             Value::Object(_) => {
                 apply(object.entry(key.clone()).or_insert_with(|| Value::Object(Map::new())), value);

@@ -4,6 +4,7 @@ pub mod driver;
 mod marks;
 mod metrics;
 mod stories;
+mod undo;
 
 use crate::cluster::Cluster;
 use crate::pods::node_of;
