@@ -229,6 +229,11 @@ pub mod internal {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// As are those of the page about embedding.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embed.md")]
+struct EmbedPage;
+
 /// As are those of the page about turns.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/turns.md")]

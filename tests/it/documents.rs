@@ -1,4 +1,4 @@
-//! The names in the documents exist in the code.
+//! The names in the documents exist in the code, and their links lead somewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,4 +55,69 @@ fn a_story_is_found_by_its_whole_path() {
     assert!(!exists("stories::surge::a_story_is_found_by_its_whole_path"), "in another module");
     assert!(!exists("documents::a_story"), "a part of the name");
     assert!(!exists("a_story_is_found_by_its_whole_path"), "without a module");
+}
+
+/// Every document of the workspace.
+fn documents() -> Vec<PathBuf> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crates = fs::read_dir(workspace.join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = ["", "docs", "tests"].iter().map(|folder| workspace.join(folder)).chain(crates);
+    let folders = folders.flat_map(|folder| [folder.join("docs"), folder]);
+    let files =
+        folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().map(|entry| entry.unwrap().path());
+    let documents: std::collections::BTreeSet<_> =
+        files.filter(|file| file.extension().is_some_and(|end| end == "md")).collect();
+    documents.into_iter().collect()
+}
+
+/// The text without its code blocks, in which brackets are no links.
+fn prose(text: &str) -> String {
+    let mut is_code = false;
+    let lines = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The anchors of a document: its headings, as GitHub and mdBook write them.
+fn anchors(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    let slug = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    headings.map(slug).collect()
+}
+
+/// The targets of a document's links that are neither a web page nor one of rustdoc.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    targets.filter(|target| !target.contains("://") && !target.contains("::")).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_link_leads_to_a_file_and_a_heading() {
+    let (mut count, mut broken) = (0, Vec::new());
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in links(&text) {
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target =
+                if path.is_empty() { document.clone() } else { document.parent().unwrap().join(path) };
+            let has_heading = |text: String| anchors(&text).iter().any(|heading| heading == anchor);
+            let leads =
+                target.exists() && (anchor.is_empty() || fs::read_to_string(&target).is_ok_and(has_heading));
+            count += 1;
+            if !leads {
+                broken.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+    assert!(count > 50, "{count}: the documents are read");
 }

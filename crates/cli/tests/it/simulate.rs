@@ -41,15 +41,26 @@ fn the_readme_shows_what_it_prints_and_draws() {
     assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
 }
 
-/// The policy of the README's second picture.
-fn canary() -> String {
-    format!("{}/../../examples/canary.yaml", env!("CARGO_MANIFEST_DIR"))
+/// A policy of the folder `examples`.
+fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_page_about_waves_shows_a_rehearsal() {
+    let page = include_str!("../../../../docs/waves.md");
+    let policy = example("driven");
+    let settings =
+        ["--nodes", "40", "--strategy", "OnDelete", "--policy", &policy, "--approve-after", "5m"];
+    let rehearsal = printed(&settings);
+    let shown: String = rehearsal.lines().map(|line| format!("   {line}\n")).collect();
+    assert!(page.contains(&shown), "the page shows another rehearsal: {shown}");
 }
 
 #[test]
 fn the_readmes_show_a_bad_version_that_is_rolled_back() {
     let readme = include_str!("../../README.md");
-    let (svg, policy) = (path("canary.svg"), canary());
+    let (svg, policy) = (path("canary.svg"), example("canary"));
     let bad = ["--nodes", "24", "--max-unavailable", "10%", "--lifetime", "20s..60s", "--policy", &policy];
     let summary = looked_at(&[&bad[..], &["--svg", &svg]].concat());
     assert!(readme.contains(summary.trim_end()), "the README's summary is another one: {summary}");
@@ -140,7 +151,7 @@ fn a_person_pauses_and_lets_the_rollout_go_on() {
 
 #[test]
 fn policies_are_compared_beside_limits() {
-    let policy = canary();
+    let policy = example("canary");
     let (with, limits) = (format!("policy={policy},maxUnavailable=2"), ["--nodes", "6", "--broken"]);
     let compare = ["--compare", "policy=none,maxUnavailable=2", &with];
     assert_snapshot!(looked_at(&[&limits[..], &compare].concat()), @"

@@ -15,6 +15,7 @@ mod process;
 mod rollouts;
 mod turn_watch;
 mod turns;
+mod undo;
 mod wave_watch;
 
 use budget_watch::BudgetWatch;

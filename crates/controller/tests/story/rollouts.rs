@@ -86,7 +86,7 @@ impl Fleet {
     }
 
     /// Waits for the mark of the current revision with this name.
-    async fn is_marked(&self, mark: &str) {
+    pub async fn is_marked(&self, mark: &str) {
         self.cluster
             .until(&format!("the revision is marked {mark}"), async |cluster| {
                 current_revision(cluster).await["metadata"]["annotations"]
@@ -97,12 +97,12 @@ impl Fleet {
     }
 
     /// Waits for an event; returns its message.
-    async fn event(&self, reason: &str) -> String {
+    pub async fn event(&self, reason: &str) -> String {
         self.event_after(reason, 0).await
     }
 
     /// Waits for an event after so many with this reason; returns its message.
-    async fn event_after(&self, reason: &str, known: usize) -> String {
+    pub async fn event_after(&self, reason: &str, known: usize) -> String {
         self.cluster
             .until(&format!("event {reason}"), async |cluster| events(cluster, reason).await.len() > known)
             .await;
@@ -111,7 +111,7 @@ impl Fleet {
         message
     }
 
-    async fn uids(&self) -> BTreeSet<String> {
+    pub async fn uids(&self) -> BTreeSet<String> {
         self.cluster.pods("web").await.iter().map(uid).collect()
     }
 
@@ -123,7 +123,7 @@ impl Fleet {
     }
 }
 
-fn image(version: &str) -> String {
+pub fn image(version: &str) -> String {
     match version {
         "broken" => "registry.example/non-existent:v1".to_owned(),
         version => format!("{IMAGE}:{version}"),
