@@ -32,11 +32,14 @@ use thiserror::Error;
 /// assert_eq!(paths, ["force", "graceSeconds", "podSelector.matchExpressions[0].key"]);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemars", schemars(!try_from, default, deny_unknown_fields))]
 #[serde(rename_all = "camelCase", try_from = "Value")]
 #[non_exhaustive]
 pub struct DrainPolicy {
     /// The pods that are touched and waited for. Default: all (`kubectl drain --pod-selector`).
     #[serde(skip_serializing_if = "PodSelector::is_empty")]
+    #[cfg_attr(feature = "schemars", schemars(with = "crate::rollout::schema::Selector"))]
     pub pod_selector: PodSelector,
     /// Whether a pod is evicted that no controller makes again, and a pod of a DaemonSet that does not exist. Default false
     /// (`kubectl drain --force`).

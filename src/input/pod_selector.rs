@@ -3,6 +3,7 @@
 use crate::input::drain::{InvalidDrainPolicy, PolicyProblem};
 use crate::input::strict_selector::StrictSelector;
 use daemonset_objects::Problem;
+use daemonset_objects::internal::Object;
 use daemonset_objects::kubernetes::Selector;
 use daemonset_objects::model::LabelSelector;
 use serde::Serialize;
@@ -68,9 +69,10 @@ impl PodSelector {
 
     /// Reads the field of a policy. It refuses members that a selector does not have: a misspelt `matchLabels` would select all pods.
     pub(crate) fn read(value: &Value) -> Result<Self, InvalidDrainPolicy> {
-        let strict: StrictSelector = serde_path_to_error::deserialize(value).map_err(|error| {
-            InvalidDrainPolicy { problems: vec![PolicyProblem::unreadable(FIELD, &error)] }
-        })?;
+        let Object(strict): Object<StrictSelector> =
+            serde_path_to_error::deserialize(value).map_err(|error| InvalidDrainPolicy {
+                problems: vec![PolicyProblem::unreadable(FIELD, &error)],
+            })?;
         PodSelector::new(strict.into())
     }
 }

@@ -7,7 +7,7 @@ pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, Tu
 pub use crate::rollout::annotations::{InvalidPolicyReason, InvalidRolloutPolicy};
 pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
-use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default};
+use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default, some_object};
 use daemonset_objects::model::{Toleration, UpdateStrategy};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -70,11 +70,11 @@ pub struct Policy {
     pub binding: Binding,
     /// Which nodes get a new version, in which order, and when to stop. Default `None`: all within the limits of the update strategy,
     /// and no revision is marked (v1.36).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutPolicy>,
     /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
     /// `None`. Of the plan only the update's deletes, the marks on revisions and the Requeue remain.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub drive: Option<UpdateStrategy>,
     /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
     /// that nodes have end.
@@ -86,7 +86,7 @@ pub struct Policy {
     pub drain: Option<DrainPolicy>,
     /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
     /// [`drive`](field@Self::drive).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullPolicy>,
     /// Whether pods are changed in their place where that is possible. No effect under surge.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
@@ -204,6 +204,7 @@ pub enum UnreadyPolicy {
 /// Twenty dead nodes of 288, a template that tolerates everything and maxUnavailable 5 % let no update ever begin
 /// (NVSentinel#1764; also test-infra#31706 and kubernetes#138240).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum DownNodesPolicy {
     /// They count, as each target node without an available pod does (v1.36 `updatedDesiredNodeCounts`).
@@ -216,6 +217,7 @@ pub enum DownNodesPolicy {
 
 /// See [`Policy::lifecycle`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum LifecyclePolicy {
     /// They are nodes as any other (v1.36).
@@ -228,6 +230,7 @@ pub enum LifecyclePolicy {
 
 /// See [`Policy::pod_names`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum PodNames {
     /// The API server, by `generateName`.

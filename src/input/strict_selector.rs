@@ -1,6 +1,6 @@
 //! A label selector that a person writes, without members that a selector does not have.
 
-use daemonset_objects::internal::null_is_default;
+use daemonset_objects::internal::{Object, null_is_default};
 use daemonset_objects::model::{LabelSelector, Labels, Requirement};
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ pub(crate) struct StrictSelector {
     #[serde(default, deserialize_with = "null_is_default")]
     match_labels: Labels,
     #[serde(default, deserialize_with = "null_is_default")]
-    match_expressions: Vec<StrictRequirement>,
+    match_expressions: Vec<Object<StrictRequirement>>,
 }
 
 #[derive(Deserialize)]
@@ -28,7 +28,8 @@ struct StrictRequirement {
 
 impl From<StrictSelector> for LabelSelector {
     fn from(StrictSelector { match_labels, match_expressions }: StrictSelector) -> Self {
-        let requirement = |StrictRequirement { key, operator, values }| Requirement { key, operator, values };
+        let requirement =
+            |Object(StrictRequirement { key, operator, values })| Requirement { key, operator, values };
         LabelSelector {
             match_labels,
             match_expressions: match_expressions.into_iter().map(requirement).collect(),

@@ -33,6 +33,7 @@ pub enum TurnMode {
 
 /// The turn of a node: it begins before the update takes the node's pod, and ends when the new one is available.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TurnPolicy {
@@ -69,6 +70,7 @@ impl TurnPolicy {
 
 /// See [`TurnPolicy::on_timeout`](field@TurnPolicy::on_timeout).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum OnTimeout {
     /// The node goes on waiting; a warning tells of it.
@@ -126,10 +128,12 @@ impl<'de> Deserialize<'de> for TurnMode {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PullPolicy {
     /// How many nodes pull at a time; a percentage of the target nodes rounds up. Default `10%`, and not 0.
+    #[cfg_attr(feature = "schemars", schemars(with = "crate::rollout::schema::Limit"))]
     pub parallel: IntOrString,
     /// Seconds after which a pull is waited for no longer. Default 600; 0: at once.
     pub timeout_seconds: u32,
@@ -150,6 +154,7 @@ crate::setters! {
 
 /// See [`Policy::in_place`](field@crate::Policy::in_place).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum InPlacePolicy {
     /// Each update deletes the pod (v1.36).
@@ -161,6 +166,7 @@ pub enum InPlacePolicy {
 
 /// See [`Policy::fit`](field@crate::Policy::fit).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum FitPolicy {
     /// The scheduler finds out (v1.36).

@@ -8,7 +8,7 @@ use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, strategy, turn_ch
 use crate::rollout::check::check_rollout;
 use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
 use daemonset_objects::Problem;
-use daemonset_objects::internal::Problems;
+use daemonset_objects::internal::{Problems, some_object, some_objects};
 use daemonset_objects::model::{DaemonSet, UpdateStrategy};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -136,24 +136,48 @@ impl InvalidRolloutPolicy {
 
 /// The value of the annotation `rollout.daemonset/policy`.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PolicyAnnotation {
-    // Options: an absent member of the rollout has its default, and an absent choice beside it leaves the caller's own.
+pub(super) struct PolicyAnnotation {
+    // Options: an absent member of the rollout has its default, and an absent choice beside it leaves the caller's own. The docs are those
+    // of the schema.
+    /// Whether the rollout is paused: no further node is updated.
     paused: Option<bool>,
+    /// How many waves are approved, by the number of the revision.
     approved: Option<BTreeMap<i64, u32>>,
+    /// The nodes that get the new version one after the other; without waves all at once. A node of no wave keeps the old version.
+    #[serde(default, deserialize_with = "some_objects")]
     waves: Option<Vec<Wave>>,
+    /// When the new version has failed, and what follows; without it nothing is judged.
+    #[serde(default, deserialize_with = "some_object")]
     on_failure: Option<FailurePolicy>,
+    /// How to update a DaemonSet with OnDelete, beside a controller that creates its pods.
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Drive>"))]
+    #[serde(default, deserialize_with = "some_object")]
     drive: Option<UpdateStrategy>,
+    /// Whether nodes that are down before the update reaches them count as unavailable.
     down_nodes: Option<DownNodesPolicy>,
+    /// Whether nodes that leave get pods and updates.
     lifecycle: Option<LifecyclePolicy>,
+    /// Whether the status has the conditions `Available` and `Progressing`.
     conditions: Option<bool>,
+    /// How pods are named.
     pod_names: Option<PodNames>,
+    /// The turn of a node: it is cordoned, and its pod goes once all gates are open. Needs the power `turn`.
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Turn>"))]
     turn: Option<TurnMode>,
-    /// Read apart, since it has all of its problems.
+    /// The drain of a node in turn. Needs the power `evict`.
+    // Read apart, since it has all of its problems.
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<DrainPolicy>"))]
     drain: Option<Value>,
+    /// The new images are on a node before its pod goes.
+    #[serde(default, deserialize_with = "some_object")]
     pull: Option<PullPolicy>,
+    /// Whether a pod stays, and gets new images, where nothing else is new.
     in_place: Option<InPlacePolicy>,
+    /// Whether a Ready pod stays while the new one would not fit on its node.
     fit: Option<FitPolicy>,
+    /// The priority class of created pods whose template has none. Needs the power `priority`.
     priority_class_name: Option<String>,
 }
 

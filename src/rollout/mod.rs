@@ -15,6 +15,8 @@ pub(crate) mod marks;
 pub(crate) mod policy;
 #[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 pub(crate) mod report;
+#[cfg(feature = "schemars")]
+pub(crate) mod schema;
 pub(crate) mod sums;
 pub(crate) mod undo;
 pub(crate) mod waves;

@@ -1,7 +1,7 @@
 //! The caller's choices about a rollout: which nodes get the new version, in which order, and when to stop.
 
 use crate::input::strict_selector::StrictSelector;
-use daemonset_objects::internal::{is_default, null_is_default};
+use daemonset_objects::internal::{is_default, null_is_default, some_object, some_objects};
 use daemonset_objects::model::{IntOrString, LabelSelector};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -34,10 +34,10 @@ pub struct RolloutPolicy {
     pub approved: BTreeMap<i64, u32>,
     /// The nodes that get the new version one after the other, in at most [`MAX_ENTRIES`](Self::MAX_ENTRIES) waves; empty: all at
     /// once. A node that belongs to no wave keeps the old version.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "waves", skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
     /// When the new version has failed, and what follows; `None` judges nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<FailurePolicy>,
 }
 
@@ -45,15 +45,18 @@ pub struct RolloutPolicy {
 ///
 /// See the example of [`RolloutPolicy`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Wave {
     /// Its nodes, by their labels. `None` and an empty selector match all nodes.
     #[serde(deserialize_with = "strict_selector", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Selector>"))]
     pub nodes: Option<LabelSelector>,
     /// How many of the matching nodes it has: a percentage of them rounds up. `None`, and more than 100 %, stand for all. Nodes that
     /// have the new version come first, then the order is that of the names.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Limit>"))]
     pub up_to: Option<IntOrString>,
     /// Seconds for which each node's new pod must have been Ready before the next wave opens; `minReadySeconds` if that is more.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
@@ -77,6 +80,7 @@ pub struct Wave {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FailurePolicy {
@@ -85,6 +89,7 @@ pub struct FailurePolicy {
     pub action: FailureAction,
     /// How many nodes may fail; percentages round down. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Limit>"))]
     pub max_failures: Option<IntOrString>,
     /// How often a container may restart; `None` for any number.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,6 +111,7 @@ pub struct FailurePolicy {
 
 /// See [`FailurePolicy::action`](field@FailurePolicy::action).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum FailureAction {
     /// No further node gets the new version.
@@ -186,7 +192,11 @@ crate::setters! {
     }
 }
 
+fn waves<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Wave>, D::Error> {
+    some_objects(deserializer).map(Option::unwrap_or_default)
+}
+
 /// Refuses members that the model does not have: a misspelt `matchLabels` would be a selector of all nodes.
 fn strict_selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<LabelSelector>, D::Error> {
-    Ok(Option::<StrictSelector>::deserialize(deserializer)?.map(LabelSelector::from))
+    Ok(some_object::<D, StrictSelector>(deserializer)?.map(LabelSelector::from))
 }

@@ -215,6 +215,11 @@ Examples:
 
 Exit codes: 0 complete or moving, 1 stuck, 2 bad input";
 
+pub(crate) const SCHEMA: &str = "Examples:
+  kubectl daemonset schema > rollout-policy.schema.json
+
+An editor that reads `# yaml-language-server: $schema=rollout-policy.schema.json` in the first line of a policy completes and checks it.";
+
 pub(crate) const COMPLETION: &str = "\
 Examples:
   kubectl daemonset completion bash

@@ -83,6 +83,9 @@ enum Command {
     /// The API server's answer to a manifest that replaces a DaemonSet, or a patch: kubectl replace, kubectl patch
     #[command(after_help = help::UPDATE)]
     Update(manifest::UpdateArgs),
+    /// Prints the JSON Schema of the annotation rollout.daemonset/policy
+    #[command(after_help = help::SCHEMA)]
+    Schema,
     /// Prints a completion script
     #[command(after_help = help::COMPLETION)]
     Completion(manual::CompletionArgs),
@@ -109,6 +112,7 @@ fn run(command: Command) -> ExitCode {
         Command::Plan(args) => return finish("stdout", plan::run(args)),
         Command::Simulate(args) => return finish("output", simulate::run(*args)),
         Command::Rollout(args) => return finish("stdout", rollout::run(&args)),
+        Command::Schema => return finish("stdout", manual::schema()),
         Command::Completion(args) => return finish("stdout", manual::completion(&args)),
         Command::Man(args) => return finish("output", manual::man(&args)),
         Command::Complete(args) => return finish("stdout", manual::complete(&args)),

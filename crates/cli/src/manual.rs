@@ -1,4 +1,4 @@
-//! Completion scripts and man pages, made from the command line's own definition.
+//! Completion scripts and man pages, made from the command line's own definition, and the schema of a policy.
 
 use crate::Cli;
 use crate::cluster::{Kubectl, Scope};
@@ -41,6 +41,14 @@ pub(crate) struct ManArgs {
 pub(crate) struct CompleteArgs {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
+}
+
+/// The schema of the annotation, for editors and for admission.
+pub(crate) fn schema() -> Result<u8, Stop> {
+    let schema = serde_json::to_string_pretty(&daemonset::Policy::annotation_schema());
+    let text = schema.map_err(|error| Stop::Output(error.into()))?;
+    write_out(format!("{text}\n").as_bytes())?;
+    Ok(0)
 }
 
 pub(crate) fn completion(args: &CompletionArgs) -> Result<u8, Stop> {

@@ -66,6 +66,7 @@ pub mod internal {
     pub use crate::model::int_or_string::MUST_BE as LIMIT_MUST_BE;
     pub use crate::model::labels::KeyLengths;
     pub use crate::model::null::{is_default, null_is_default};
+    pub use crate::model::object::{Object, some_object, some_objects};
     pub use crate::model::selector::Affinity;
     pub use crate::model::time::rfc3339;
     pub use crate::problem::{Problems, cut};

@@ -11,6 +11,7 @@ mod on;
 mod plan;
 mod program;
 mod rollout;
+mod schema;
 mod simulate;
 mod turns;
 mod why;

@@ -50,8 +50,7 @@ fn example(name: &str) -> String {
 fn the_page_about_waves_shows_a_rehearsal() {
     let page = include_str!("../../../../docs/waves.md");
     let policy = example("driven");
-    let settings =
-        ["--nodes", "40", "--strategy", "OnDelete", "--policy", &policy, "--approve-after", "5m"];
+    let settings = ["--nodes", "40", "--strategy", "OnDelete", "--policy", &policy, "--approve-after", "5m"];
     let rehearsal = printed(&settings);
     let shown: String = rehearsal.lines().map(|line| format!("   {line}\n")).collect();
     assert!(page.contains(&shown), "the page shows another rehearsal: {shown}");

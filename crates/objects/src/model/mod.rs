@@ -17,6 +17,7 @@ mod meta;
 mod names;
 mod node;
 pub(crate) mod null;
+pub(crate) mod object;
 mod owner;
 mod pod;
 mod revision;

@@ -273,6 +273,38 @@ fn a_policy_has_at_most_64_entries_of_each_kind() {
 }
 
 #[test]
+fn a_list_is_no_object() {
+    // serde would read it as the members in their order, so that each would be a default, such as a selector of all nodes.
+    for (policy, path) in [
+        (json!({"waves": [[]]}), "waves[0]"),
+        (json!({"waves": [{"nodes": []}]}), "waves[0].nodes"),
+        (
+            json!({"waves": [{"nodes": {"matchExpressions": [["a", "Exists"]]}}]}),
+            "waves[0].nodes.matchExpressions[0]",
+        ),
+        (json!({"onFailure": []}), "onFailure"),
+        (json!({"drive": []}), "drive"),
+        (json!({"pull": []}), "pull"),
+        (json!({"turn": []}), "turn"),
+        (json!({"drain": []}), "drain"),
+        (json!({"drain": {"podSelector": []}}), "drain.podSelector"),
+    ] {
+        let annotations = json!({"rollout.daemonset/policy": policy.to_string()});
+        let invalid = Policy::from_annotations(&ds(annotations), &Powers::parse("turn,evict")).unwrap_err();
+        assert_eq!((invalid.path.as_str(), invalid.also.len()), (path, 0), "{policy}");
+        assert!(invalid.message.contains("object"), "{policy}: {invalid}");
+    }
+    for policy in [
+        json!({"rollout": []}),
+        json!({"rollout": {"waves": [[]]}}),
+        json!({"pull": []}),
+        json!({"drive": []}),
+    ] {
+        assert!(from_value::<Policy>(policy.clone()).is_err(), "{policy}");
+    }
+}
+
+#[test]
 fn all_problems_are_named_at_once() {
     let policy = json!({"waves": [{"upTo": "half"}]});
     let annotations = json!({
