@@ -78,7 +78,8 @@
 //! # Features
 //!
 //! `k8s-openapi`: views of k8s-openapi's types (Rust 1.88). `kube`: the model as resources of kube, and each action as an API
-//! call, as data (Rust 1.89). Without features the crate needs Rust 1.85.
+//! call, as data (Rust 1.89). `schemars`: the JSON Schema of the annotation that steers a rollout. Without features the crate needs Rust
+//! 1.85.
 // docs.rs shows the feature that an item needs; only its compiler can.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
