@@ -177,7 +177,7 @@ pub mod turns {
 #[doc(hidden)]
 pub mod internal {
     pub use crate::bug::{met as bug_met, watch as watch_for_bugs};
-    pub use crate::choose::limits::node_free_at;
+    pub use crate::choose::limits::{Budget, node_free_at};
     pub use crate::choose::{Candidates, Choice, First, choose};
     pub use crate::input::check::{
         selector as checked_selector, template as checked_template, template_generation,
@@ -213,7 +213,10 @@ pub mod internal {
     pub use crate::position::{
         HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
     };
+    pub use crate::report::at_rest::AtRest;
     pub use crate::report::explain::node_placement;
+    pub use crate::report::explain_rollout::HeldNode;
+    pub use crate::report::movement::Movement;
     pub use crate::rollout::base::{Base, KnownBase};
     pub use crate::rollout::decision::{RolloutDecision, judged_by};
     pub use crate::rollout::facts::{RolloutFacts, RolloutNode, WaveFigures, WaveNodes};

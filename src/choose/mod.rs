@@ -131,7 +131,7 @@ fn may_leave(sums: &Sums) -> u32 {
 }
 
 impl<N> Choice<N> {
-    fn none() -> Self {
+    pub fn none() -> Self {
         let counts = [0; Readiness::ALL.len()];
         let (deletes, creates, leaving) = (Vec::new(), Vec::new(), Vec::new());
         Choice { deletes, creates, leaving, counts, waiting: 0, lacks_places: false }

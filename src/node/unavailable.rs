@@ -65,7 +65,25 @@ pub enum UnavailableCause {
     InTurn,
 }
 
+// The last variant must stay the last one.
+const _: () = assert!(UnavailableCause::ALL.len() == UnavailableCause::InTurn as usize + 1);
+
 impl UnavailableCause {
+    /// All causes, in their order.
+    pub const ALL: [UnavailableCause; 11] = [
+        UnavailableCause::Taken,
+        UnavailableCause::LeftAlone,
+        UnavailableCause::NodeDown,
+        UnavailableCause::NotYetAvailable,
+        UnavailableCause::Crashing,
+        UnavailableCause::Pulling,
+        UnavailableCause::NotScheduled,
+        UnavailableCause::Starting,
+        UnavailableCause::Terminating,
+        UnavailableCause::NoPod,
+        UnavailableCause::InTurn,
+    ];
+
     /// The word that a message has for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -137,20 +155,14 @@ pub struct UnavailableNodes {
 impl UnavailableNodes {
     /// The causes that have nodes, in the order of [`UnavailableCause`].
     pub fn iter(&self) -> impl Iterator<Item = (UnavailableCause, u32)> {
-        let counts = [
-            (UnavailableCause::Taken, self.taken),
-            (UnavailableCause::LeftAlone, self.left_alone),
-            (UnavailableCause::NodeDown, self.node_down),
-            (UnavailableCause::NotYetAvailable, self.not_yet_available),
-            (UnavailableCause::Crashing, self.crashing),
-            (UnavailableCause::Pulling, self.pulling),
-            (UnavailableCause::NotScheduled, self.not_scheduled),
-            (UnavailableCause::Starting, self.starting),
-            (UnavailableCause::Terminating, self.terminating),
-            (UnavailableCause::NoPod, self.no_pod),
-            (UnavailableCause::InTurn, self.in_turn),
-        ];
+        let counts = UnavailableCause::ALL.map(|cause| (cause, self.of(cause)));
         counts.into_iter().filter(|(_, nodes)| *nodes > 0)
+    }
+
+    /// The nodes of this cause.
+    pub fn of(&self, cause: UnavailableCause) -> u32 {
+        let mut copy = *self;
+        *copy.of_mut(cause)
     }
 
     pub(crate) fn of_mut(&mut self, cause: UnavailableCause) -> &mut u32 {

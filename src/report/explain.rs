@@ -9,22 +9,21 @@ use crate::input::Snapshot;
 use crate::input::memory::Rejections;
 use crate::input::placement::{Mismatch, Placement, Taints};
 use crate::input::strategy::Strategy;
-use crate::node::candidate::{candidate, has_place};
-use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
-use crate::node::sync::{BackedOff, Deletion, Means};
+use crate::node::sync::{Deletion, Means};
 use crate::node::unavailable::UnavailableNodes;
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
 use crate::plan::steps::{Decision, Steps};
-use crate::plan::update::Update;
 use crate::position::{FleetIx, NodeIx};
-use crate::report::explain_rollout::{hold_reason, rollout};
+use crate::report::at_rest::AtRest;
+use crate::report::explain_rollout::rollout;
+use crate::report::movement::Obstacles;
 use crate::report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
     ReportScope, RevisionOrigin, Situation, StrategyInForce, warnings,
 };
-use daemonset_objects::internal::{LifecycleView, TaintsView};
+use daemonset_objects::internal::TaintsView;
 use daemonset_objects::model::{DaemonSetStatus, Taint};
 use std::collections::BTreeMap;
 
@@ -42,6 +41,7 @@ pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions:
             nodes: Vec::new(),
             scope: ReportScope::AllNodes,
             rollout: None,
+            others: Obstacles::default(),
             progress: None,
         },
         warnings: Vec::new(),
@@ -74,6 +74,7 @@ fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
         rollout: rollout(fleet, by_name.iter().copied().zip(&nodes)),
         nodes,
         scope: ReportScope::AllNodes,
+        others: Obstacles::default(),
         progress: Some(progress),
     }
 }
@@ -148,7 +149,7 @@ impl<'d> Explainer<'d> {
             placement: node_placement(placement, node.taints),
             counts,
             unavailable: figures.cause,
-            outcome: self.outcome(position, placement, counts, &pods),
+            outcome: self.outcome(position, &pods),
             pods,
         }
     }
@@ -169,13 +170,7 @@ impl<'d> Explainer<'d> {
 
     /// The thing that the update of the node waits for, if it is not the budget; else an action of the plan on the node, or the first
     /// thing that the node waits for.
-    fn outcome(
-        &self,
-        node: NodeIx,
-        placement: Placement,
-        counts: BudgetUse,
-        pods: &[PodVerdict],
-    ) -> NodeOutcome {
+    fn outcome(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
         // Node sync may delete other pods of the node: its update still waits, and each pod tells of its own delete.
         if let Some(wait) = self.steps.waits.of(node) {
             return outcome_of_wait(wait);
@@ -183,42 +178,8 @@ impl<'d> Explainer<'d> {
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
-        let fleet = &self.steps.fleet;
-        if let Some(backed_off) = self.steps.node_sync.back_off(node) {
-            let BackedOff { until, failures, .. } = *backed_off;
-            return NodeOutcome::WaitsForBackOff { until, failures };
-        }
-        if let Some(since) = fleet.taken_at(node).filter(|_| placement != Placement::Run && counts.taken) {
-            return NodeOutcome::WaitsForReturn { since };
-        }
-        if self.steps.counts.has(node, Figure::LeavesLast) {
-            let leaving = self.steps.counts.sums.get(Figure::LeavesLast);
-            return NodeOutcome::WaitsForTargets { unavailable: self.steps.budget.unavailable, leaving };
-        }
-        if placement != Placement::Run {
-            let pair = self.steps.node_sync.keeps_a_pair(fleet, node);
-            return if pair { self.why_updated_waits(node, pods) } else { NodeOutcome::NotTarget };
-        }
-        if let Some(create) = fleet.in_flight(node) {
-            return NodeOutcome::WaitsForCreatedPod { until: create.until };
-        }
-        let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.of_goal && pod.is_available());
-        if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
-            return NodeOutcome::LeftAlone { lifecycle: state };
-        }
-        // The exception, a pod that may go, waits as any other.
-        if let Some((_, outdated)) = self.candidate(node) {
-            return self.why_outdated_stays(node, outdated, pods);
-        }
-        if fleet.goals.of(node).is_held() {
-            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
-        }
-        self.why_updated_waits(node, pods)
-    }
-
-    fn candidate(&self, node: NodeIx) -> Option<(FleetIx, &FleetPod)> {
-        let Steps { fleet, node_sync, counts, .. } = self.steps;
-        if counts.has(node, Figure::Candidate) { candidate(fleet, node_sync, node) } else { None }
+        let Steps { fleet, node_sync, counts, budget, update, .. } = self.steps;
+        AtRest { fleet, node_sync, counts, budget, choice: &update.choice }.outcome(node)
     }
 
     fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {
@@ -258,53 +219,6 @@ impl<'d> Explainer<'d> {
     fn rejected(&self, node: NodeIx) -> Option<Rejections> {
         self.snapshot.memory.as_ref()?.rejections(self.snapshot.node(node).name)
     }
-
-    fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod, pods: &[PodVerdict]) -> NodeOutcome {
-        let budget = &self.steps.budget;
-        match self.snapshot.spec.strategy {
-            Strategy::OnDelete => NodeOutcome::WaitsForDelete,
-            Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
-                used: self.used(pod.readiness),
-                limit: budget.max_unavailable,
-            },
-            Strategy::Surge { .. } if !has_place(&self.steps.fleet, &self.steps.node_sync, node) => {
-                termination(pods).unwrap_or(NodeOutcome::WaitsForReady)
-            }
-            Strategy::Surge { .. } => NodeOutcome::HeldByMaxSurge {
-                used: budget.doubled + budget.lost + self.steps.update.choice.creates.len() as u32,
-                limit: budget.max_surge,
-            },
-        }
-    }
-
-    /// The nodes that count against maxUnavailable for a pod of this readiness, this plan's deletes included.
-    fn used(&self, readiness: Readiness) -> u32 {
-        let Steps { budget, update: Update { choice, .. }, .. } = self.steps;
-        let counted = match readiness {
-            // They wait only under `UnreadyPolicy::WithinBudget`.
-            Readiness::Pending | Readiness::NotReady => {
-                budget.being_replaced + choice.chosen(Readiness::Pending) + choice.chosen(Readiness::NotReady)
-            }
-            Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Readiness::NotYetAvailable),
-            Readiness::Available => budget.unavailable + choice.chosen(Readiness::Available),
-        };
-        counted + budget.lost
-    }
-
-    /// For a node with a live updated pod, or without a live pod.
-    fn why_updated_waits(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
-        let fleet = &self.steps.fleet;
-        let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.of_goal);
-        let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
-        match best.map(|pod| (pod.readiness, pod)) {
-            Some((Readiness::Available, _)) => NodeOutcome::UpToDate,
-            Some((Readiness::NotYetAvailable, pod)) => {
-                NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) }
-            }
-            Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
-            None => termination(pods).unwrap_or(NodeOutcome::WaitsForNextPlan),
-        }
-    }
 }
 
 fn outcome_of_wait(wait: &Wait) -> NodeOutcome {
@@ -317,14 +231,6 @@ fn outcome_of_wait(wait: &Wait) -> NodeOutcome {
         Wait::Fit { resource } => NodeOutcome::DoesNotFit { resource: resource.clone() },
         Wait::Room => NodeOutcome::WaitsForRoom,
     }
-}
-
-/// The node waits for the last of its terminating pods.
-fn termination(pods: &[PodVerdict]) -> Option<NodeOutcome> {
-    let overdue = pods.iter().filter_map(|pod| {
-        if let PodState::Terminating { overdue_at } = pod.state { Some(overdue_at) } else { None }
-    });
-    overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
 }
 
 /// A placement in the words of a report; the taints are those of its node.
@@ -346,7 +252,8 @@ pub fn node_placement(placement: Placement, taints: TaintsView<'_>) -> NodePlace
     }
 }
 
-fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
+/// The state of a pod.
+pub(crate) fn pod_state(fleet: &Fleet<'_>, pod: &FleetPod) -> PodState {
     let view = fleet.view(pod);
     // A change in place counts as the beginning, whatever the condition says.
     let since = fleet.ready_since(pod);

@@ -4,7 +4,7 @@ use crate::node::fleet::Fleet;
 use crate::position::{IndexVec, NodeIx};
 use crate::report::NodeVerdict;
 use crate::rollout::decision::RolloutDecision;
-use crate::rollout::facts::{WaveFigures, WaveNodes};
+use crate::rollout::facts::{RolloutNode, WaveFigures, WaveNodes};
 use crate::rollout::goals::{KnownRollout, Rollout};
 use crate::rollout::report::{HoldReason, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use crate::rollout::waves::{Done, WaveState, Waves};
@@ -93,20 +93,49 @@ fn before(waves: &Waves, index: usize) -> Done {
 /// Why the rollout has not reached a node that is held.
 pub(crate) fn hold_reason(fleet: &Fleet<'_>, node: NodeIx) -> HoldReason {
     let Some(rollout) = fleet.goals.rollout() else { return HoldReason::NoWave };
-    let (decision, node) = (&*rollout.known.decision, rollout.known.nodes.at(node));
-    match &decision.stage {
-        RolloutStage::Paused => return HoldReason::Paused,
-        RolloutStage::Stopped { reason } | RolloutStage::RolledBack { reason } => {
-            return HoldReason::Stopped { reason: reason.clone() };
+    let known = &rollout.known;
+    HeldNode::new(known.nodes.at(node)).reason(&known.decision)
+}
+
+/// The part of a held node in the waves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(clippy::exhaustive_enums, reason = "internal")]
+pub enum HeldNode {
+    /// It does not take part.
+    Outside,
+    /// It takes part, and no wave has it.
+    InNoWave,
+    /// By its first wave.
+    InWave(u32),
+}
+
+impl HeldNode {
+    /// Of a node that is held.
+    pub fn new(node: &RolloutNode) -> Self {
+        match node.first_wave {
+            _ if !node.facts.takes_part => HeldNode::Outside,
+            Some(wave) => HeldNode::InWave(wave),
+            None => HeldNode::InNoWave,
         }
-        RolloutStage::GoingOn | RolloutStage::Over => {}
     }
-    if !node.facts.takes_part {
-        return HoldReason::Outside;
+
+    /// Why the rollout has not reached it.
+    pub fn reason(self, decision: &RolloutDecision) -> HoldReason {
+        match &decision.stage {
+            RolloutStage::Paused => return HoldReason::Paused,
+            RolloutStage::Stopped { reason } | RolloutStage::RolledBack { reason } => {
+                return HoldReason::Stopped { reason: reason.clone() };
+            }
+            RolloutStage::GoingOn | RolloutStage::Over => {}
+        }
+        let wave = match self {
+            HeldNode::Outside => return HoldReason::Outside,
+            HeldNode::InNoWave => return HoldReason::NoWave,
+            HeldNode::InWave(wave) => wave,
+        };
+        let next = decision.waves.open;
+        let progress =
+            decision.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(decision, next, wave));
+        HoldReason::Wave { wave, next: next as u32, progress, opens_at: decision.waves.opens_at }
     }
-    let Some(wave) = node.first_wave else { return HoldReason::NoWave };
-    let next = decision.waves.open;
-    let progress =
-        decision.waves.list.get(next).map_or(WaveProgress::Done, |wave| progress(decision, next, wave));
-    HoldReason::Wave { wave, next: next as u32, progress, opens_at: decision.waves.opens_at }
 }

@@ -3,9 +3,11 @@
 //! Reasons are data; the caller makes text of them. The JSON form follows that of actions: camelCase fields,
 //! PascalCase words.
 
+pub(crate) mod at_rest;
 pub(crate) mod details;
 pub(crate) mod explain;
 pub(crate) mod explain_rollout;
+pub(crate) mod movement;
 #[doc(hidden)]
 pub mod outlook;
 pub(crate) mod warnings;
@@ -24,6 +26,7 @@ use crate::input::memory::Rejections;
 use crate::plan::conditions::conditions;
 use crate::plan::progress::Progress;
 use crate::pod_manifest::PodManifest;
+use crate::report::movement::Obstacles;
 use daemonset_objects::Lifecycle;
 use daemonset_objects::internal::is_default;
 use daemonset_objects::model::{DaemonSetStatus, NodeName, ObjectRef, Taint};
@@ -265,6 +268,10 @@ pub struct Report {
     /// The rollout, if the policy steers it and the situation does not stop before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutReport>,
+    /// The obstacles of the nodes that have no verdict here: [`Obstacles`](crate::outlook::Obstacles) adds those of the others.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub others: Obstacles,
     /// For [`Plan::conditions`]; `None` if the situation stops before it, and in a report that was read from JSON.
     #[serde(skip)]
     pub(crate) progress: Option<Progress>,
@@ -275,6 +282,28 @@ impl Report {
     pub fn node(&self, name: &str) -> Option<&NodeVerdict> {
         let position = self.nodes.binary_search_by(|verdict| verdict.node.as_str().cmp(name)).ok()?;
         self.nodes.get(position)
+    }
+
+    /// How many target nodes have a live pod of another version than the current one, creates in flight included, before this plan's
+    /// deletes. `None` if the situation stops before it, and in a report that was read from JSON.
+    ///
+    /// ```
+    /// use daemonset::{Recording, plan};
+    ///
+    /// // Node a has an available pod of the current version, nodes b, c and d an outdated one.
+    /// let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+    /// let report = plan(&recording.snapshot()?).report;
+    /// assert_eq!((report.outdated(), report.done()), (Some(3), Some(1)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn outdated(&self) -> Option<u32> {
+        self.progress.as_ref().map(|progress| progress.outdated)
+    }
+
+    /// How many target nodes have an available pod of the current version and no live one of another: a rollout is complete when that
+    /// is [`desired`](Budget::desired). `None` as for [`outdated`](Self::outdated).
+    pub fn done(&self) -> Option<u32> {
+        self.progress.as_ref().map(|progress| progress.done)
     }
 }
 

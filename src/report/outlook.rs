@@ -1,11 +1,10 @@
 //! The outlook of a rollout: whether it still moves, the obstacles in its way, and how many rounds are left.
 //! `kubectl rollout status` shows none of these.
 
-use crate::report::{
-    NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, ReportScope, Situation,
-    StrategyInForce,
-};
-use crate::rollout::report::{HoldReason, WaveProgress};
+pub use crate::report::movement::Obstacles;
+
+use crate::report::movement::Movement;
+use crate::report::{NodePlacement, NodeVerdict, Plan, PodState, ReportScope, Situation, StrategyInForce};
 use daemonset_objects::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -128,6 +127,34 @@ pub enum ObstacleKind {
     NoRoom,
 }
 
+// The last variant must stay the last one.
+const _: () = assert!(ObstacleKind::ALL.len() == ObstacleKind::NoRoom as usize + 1);
+
+impl ObstacleKind {
+    /// All kinds, in their order.
+    pub const ALL: [ObstacleKind; 19] = [
+        ObstacleKind::SelectingAll,
+        ObstacleKind::BeingDeleted,
+        ObstacleKind::WaitsForDelete,
+        ObstacleKind::NotReady,
+        ObstacleKind::Failing,
+        ObstacleKind::NoReadyTime,
+        ObstacleKind::Overdue,
+        ObstacleKind::NodeLost,
+        ObstacleKind::NodeTaken,
+        ObstacleKind::NodeLeaves,
+        ObstacleKind::RolloutPaused,
+        ObstacleKind::WaitsForApproval,
+        ObstacleKind::RolloutFailed,
+        ObstacleKind::Rejected,
+        ObstacleKind::TurnsKept,
+        ObstacleKind::ClosedGates,
+        ObstacleKind::NodeUnreachable,
+        ObstacleKind::DoesNotFit,
+        ObstacleKind::NoRoom,
+    ];
+}
+
 /// A clause that names the obstacle and, where one exists, the way out.
 impl fmt::Display for ObstacleKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -174,24 +201,13 @@ impl fmt::Display for ObstacleKind {
     }
 }
 
-/// The movement of one node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Movement {
-    Settled,
-    Acting,
-    Waiting,
-    /// The limit holds it: other nodes must move first.
-    Held,
-    Blocked(ObstacleKind),
-}
-
 impl Outlook {
     /// The outlook by a plan made at `now`. A pod that has not become Ready for `patience` is an obstacle; for a Deployment,
     /// `progressDeadlineSeconds` is 600 by default, and a DaemonSet has no such field.
     ///
     /// # Errors
     /// [`PartialReport`] for a plan from changes, by which any rollout would be complete as soon as nothing changes:
-    /// `Tracker::explain` of daemonset-incremental gives the plan with all verdicts.
+    /// `Tracker::explain` of daemonset-incremental gives the plan with all verdicts. [`Obstacles`] need none.
     pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Result<Self, PartialReport> {
         match plan.report.scope {
             ReportScope::AllNodes => Ok(Outlook::of_all_nodes(plan, now, patience)),
@@ -215,94 +231,11 @@ impl Outlook {
             }
             Situation::Synced => {}
         }
-        let watch = Watch { now, patience };
-        let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, watch.movement(node))).collect();
+        let movement = |node: &NodeVerdict| Movement::of(node).at(now, patience);
+        let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, movement(node))).collect();
         let outdated = report.nodes.iter().filter(|node| is_outdated(node, is_live)).count();
         Outlook { outdated: whole(outdated), rounds_left: rounds_left(plan, &moves), state: state(&moves) }
     }
-}
-
-/// The time, and the caller's patience.
-struct Watch {
-    now: Timestamp,
-    patience: SignedDuration,
-}
-
-impl Watch {
-    fn movement(&self, node: &NodeVerdict) -> Movement {
-        if node.counts.taken {
-            return Movement::Blocked(ObstacleKind::NodeTaken);
-        }
-        if node.counts.lost {
-            return Movement::Blocked(ObstacleKind::NodeLost);
-        }
-        match &node.outcome {
-            NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
-            NodeOutcome::Create { rejected, .. }
-            | NodeOutcome::UpdateInPlace { rejected, .. }
-            | NodeOutcome::Delete { rejected, .. } => {
-                // One rejection may be a conflict of the moment.
-                let again_and_again = rejected.is_some_and(|rejected| rejected.count > 1);
-                if again_and_again { Movement::Blocked(ObstacleKind::Rejected) } else { Movement::Acting }
-            }
-            NodeOutcome::WaitsForNextPlan | NodeOutcome::TurnBegins => Movement::Acting,
-            NodeOutcome::TurnsKept => Movement::Blocked(ObstacleKind::TurnsKept),
-            NodeOutcome::WaitsForGates { .. } => Movement::Blocked(ObstacleKind::ClosedGates),
-            NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
-            NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
-            NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull => Movement::Waiting,
-            NodeOutcome::HeldByMaxUnavailable { .. }
-            | NodeOutcome::HeldByMaxSurge { .. }
-            | NodeOutcome::WaitsForRoom
-            | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
-            NodeOutcome::HeldByRollout { because } => held_by_rollout(because),
-            NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
-            NodeOutcome::WaitsForReady => {
-                blocked_if(self.is_out_of_patience(&node.pods), ObstacleKind::NotReady)
-            }
-            NodeOutcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
-            NodeOutcome::WaitsForTermination { overdue_at } => {
-                blocked_if(overdue_at.is_some_and(|at| at <= self.now), ObstacleKind::Overdue)
-            }
-            NodeOutcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
-            NodeOutcome::WaitsForCreatedPod { .. } => Movement::Waiting,
-            NodeOutcome::WaitsForReturn { .. } => Movement::Blocked(ObstacleKind::NodeTaken),
-            NodeOutcome::LeftAlone { .. } => Movement::Blocked(ObstacleKind::NodeLeaves),
-        }
-    }
-
-    /// Whether every updated pod that is not Ready has been so for too long, and there is one.
-    fn is_out_of_patience(&self, pods: &[PodVerdict]) -> bool {
-        let mut since = pods.iter().filter(|pod| pod.updated).filter_map(|pod| {
-            if let PodState::NotReady { since } | PodState::Pending { since } = pod.state {
-                Some(since)
-            } else {
-                None
-            }
-        });
-        let too_long = |since: Option<Timestamp>| {
-            since.is_some_and(|since| self.now.duration_since(since) >= self.patience)
-        };
-        since.next().is_some_and(too_long) && since.all(too_long)
-    }
-}
-
-/// A node in no wave keeps the old version: it waits for nothing.
-fn held_by_rollout(because: &HoldReason) -> Movement {
-    match because {
-        HoldReason::NoWave => Movement::Settled,
-        HoldReason::Paused => Movement::Blocked(ObstacleKind::RolloutPaused),
-        HoldReason::Stopped { .. } => Movement::Blocked(ObstacleKind::RolloutFailed),
-        HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => {
-            Movement::Blocked(ObstacleKind::WaitsForApproval)
-        }
-        HoldReason::Wave { opens_at: Some(_), .. } => Movement::Waiting,
-        HoldReason::Wave { opens_at: None, .. } | HoldReason::Outside => Movement::Held,
-    }
-}
-
-fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
-    if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
 }
 
 fn state(moves: &[(&NodeName, Movement)]) -> RolloutState {

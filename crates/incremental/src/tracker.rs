@@ -5,7 +5,7 @@ use daemonset::internal::{
     FromTemplate, Placement, cut, decide, needs_whole_objects, plan_decided, watch_for_bugs,
 };
 use daemonset::model::{Owner, Uid};
-use daemonset::report::ReportScope;
+use daemonset::outlook::Obstacles;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, NotDue, Observed, ObservedAt, Plan, PlanError,
     PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, plan,
@@ -421,11 +421,15 @@ pub fn difference(plan: &Plan, whole: &Plan) -> Option<String> {
     }
     let frame = |plan: &Plan| {
         let mut report = plan.report.clone();
-        (report.nodes, report.scope) = (Vec::new(), ReportScope::AllNodes);
+        (report.nodes, report.scope, report.others) = Default::default();
         report
     };
     if frame(plan) != frame(whole) {
         return differs("report", &frame(plan), &frame(whole));
+    }
+    let [obstacles, of_all] = [plan, whole].map(Obstacles::new);
+    if obstacles != of_all {
+        return differs("obstacles", &obstacles, &of_all);
     }
     let of_whole: BTreeMap<_, _> =
         whole.report.nodes.iter().map(|verdict| (&verdict.node, verdict)).collect();

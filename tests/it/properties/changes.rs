@@ -4,7 +4,8 @@ use super::rollout::steered;
 use super::world;
 use crate::support::{cases, execute, tracked};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
-use daemonset::report::{ReportScope, Situation};
+use daemonset::outlook::Obstacles;
+use daemonset::report::Situation;
 use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
     Reconciler, Recording, RestoreReason, RevisionReason, RevisionView, RolloutReason,
@@ -240,6 +241,7 @@ impl Pair {
         let whole = match (kept, whole) {
             (Ok(kept), Ok(whole)) => {
                 same(&kept, &whole)?;
+                self.count_obstacles(&kept);
                 if let Some(explained) = explained.filter(|explained| *explained != whole) {
                     return Err(format!("explained {explained:#?}\nwhole {whole:#?}"));
                 }
@@ -362,6 +364,16 @@ impl Pair {
         for violation in found {
             let kind = serde_json::to_value(&violation.kind).unwrap()["type"].clone();
             self.count(format!("found {}", kind.as_str().unwrap_or_default()));
+        }
+    }
+
+    /// Counts the obstacles of the nodes that the report of a plan from changes leaves out, while nothing moves.
+    fn count_obstacles(&mut self, plan: &Plan) {
+        let later = self.now + SignedDuration::from_hours(1_000);
+        let obstacles = |obstacles: &Obstacles| obstacles.at(later, SignedDuration::ZERO);
+        let (of_all, of_others) = (obstacles(&Obstacles::new(plan)), obstacles(&plan.report.others));
+        for obstacle in of_others.iter().filter(|obstacle| of_all.contains(obstacle)) {
+            self.count(format!("stuck {obstacle:?} beside the report"));
         }
     }
 
@@ -546,12 +558,15 @@ fn same(kept: &Plan, whole: &Plan) -> Result<(), String> {
     }
     let frame = |plan: &Plan| {
         let mut report = plan.report.clone();
-        report.nodes.clear();
-        report.scope = ReportScope::AllNodes;
+        (report.nodes, report.scope, report.others) = Default::default();
         report
     };
     if frame(kept) != frame(whole) {
         return differ(&frame(kept), &frame(whole));
+    }
+    let [obstacles, of_all] = [kept, whole].map(Obstacles::new);
+    if obstacles != of_all {
+        return differ(&(obstacles, &kept.report), &(of_all, &whole.report));
     }
     Ok(())
 }

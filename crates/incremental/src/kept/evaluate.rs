@@ -52,18 +52,22 @@ impl Steps<'_> {
         let is_candidate = self.counts.has(node, Figure::Candidate);
         let candidate = if is_candidate { eligible(fleet, node_sync, node) } else { None };
         let urgency = candidate.map(|(_, pod)| urgency(fleet, self.history, node, pod));
-        let instants = self.instants(node, urgency.and_then(|urgency| urgency.refused_at));
+        let (standing, blocked_from) = self.standing(node);
+        let refused_at = urgency.and_then(|urgency| urgency.refused_at);
+        let instants = self.instants(node, Instants { refused_at, blocked_from, ..Instants::default() });
         NodeEvaluation {
             figures: *self.counts.nodes.at(node),
             conflicts: self.conflicts_on(node),
             effects: effects.with(Effect::Leaves, deletes_come_last(fleet, node)),
+            standing,
             group: candidate.map(|(_, pod)| pod.readiness),
             number: urgency.map_or(0, |urgency| urgency.number),
             instants: instants.map(Box::new),
         }
     }
 
-    fn instants(&self, node: NodeIx, refused_at: Option<Timestamp>) -> Option<Instants> {
+    /// `known` with all others.
+    fn instants(&self, node: NodeIx, known: Instants) -> Option<Instants> {
         let Steps { fleet, node_sync, .. } = self;
         let snapshot = fleet.snapshot;
         let memory = snapshot.memory().filter(|memory| !memory.is_empty());
@@ -83,7 +87,7 @@ impl Steps<'_> {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
                 _ => None,
             },
-            refused_at,
+            ..known
         };
         Some(instants).filter(|instants| *instants != Instants::default())
     }

@@ -2,6 +2,7 @@
 //! chooses.
 
 use super::facts::Slot;
+use super::standing::{Standing, Standings};
 use daemonset::RequeueReason;
 use daemonset::internal::{Figure, NodeFigures, Readiness, Sums, Urgency, neutral};
 use daemonset::model::NodeName;
@@ -46,6 +47,7 @@ pub(super) struct NodeEvaluation {
     /// See [`Fleet::conflicts`](field@daemonset::internal::Fleet::conflicts).
     pub(super) conflicts: u32,
     pub(super) effects: Effects,
+    pub(super) standing: Standing,
     /// The readiness of its outdated pod, for a candidate.
     pub(super) group: Option<Readiness>,
     /// The number in its [urgency](Urgency), for a candidate.
@@ -64,6 +66,8 @@ pub(super) struct Instants {
     pub(super) place_free: Option<Timestamp>,
     /// When its update was refused, for a candidate.
     pub(super) refused_at: Option<Timestamp>,
+    /// From when on its [standing](Standing::BlockedFrom) blocks.
+    pub(super) blocked_from: Option<Timestamp>,
 }
 
 impl NodeEvaluation {
@@ -144,6 +148,7 @@ pub(super) struct Evaluations {
     pub(super) due: BTreeSet<(Timestamp, Slot)>,
     pub(super) changes: BTreeSet<(Timestamp, RequeueReason, Slot)>,
     pub(super) places_free: BTreeSet<(Timestamp, Slot)>,
+    pub(super) standings: Standings,
 }
 
 impl Evaluations {
@@ -213,6 +218,7 @@ impl Evaluations {
     fn change_others(&mut self, node: &Named, evaluation: &NodeEvaluation, is_added: bool) {
         let slot = node.1;
         let NodeEvaluation { effects, instants, .. } = evaluation;
+        self.standings.change(slot, evaluation, is_added);
         let has = |effect| effects.has(effect);
         let counts = |figure| evaluation.figures.has(figure);
         // Most nodes: nothing happens on them.

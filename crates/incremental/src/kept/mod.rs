@@ -20,6 +20,7 @@ mod recheck;
 mod relation;
 mod rollout;
 mod slots;
+mod standing;
 mod waves;
 
 pub use apply::Change;

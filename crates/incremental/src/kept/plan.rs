@@ -12,7 +12,7 @@ use daemonset::internal::{
     decide_chosen, ends_at_once, node_sync, plan_decided, watch_for_bugs,
 };
 use daemonset::model::NodeName;
-use daemonset::report::ReportScope;
+use daemonset::report::{ReportScope, Situation};
 use daemonset::{Action, Memory, ObservedAt, Plan};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -205,6 +205,7 @@ impl Kept {
         let gone = std::mem::take(&mut self.recheck.pods);
         let (choice, slots) = self.choose(&changed, memory);
         let rest = self.rest_of_cluster(&slots);
+        let others = self.obstacles_beside(&slots);
         let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
@@ -228,7 +229,10 @@ impl Kept {
             sums: self.evaluations.sums.clone(),
         };
         let decision = decide_chosen(&snapshot, &rest, counts, choice);
-        let Ok(plan) = plan_decided(&snapshot, &decision, &FromTemplate);
+        let Ok(mut plan) = plan_decided(&snapshot, &decision, &FromTemplate);
+        if plan.report.situation == Situation::Synced {
+            plan.report.others = others;
+        }
         drop(decision);
         after.observe_beside(&snapshot, &rest);
         (plan, snapshot.into_memory(), after)

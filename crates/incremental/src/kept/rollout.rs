@@ -368,13 +368,14 @@ impl KeptRollout {
         let base = self.base.as_ref().map(|base| (base, || self.wanted_by_base > 0));
         let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, base);
         let is_same = self.decision.as_ref().is_some_and(|old| old.has_goals_of(&decision));
-        let changed = std::mem::take(&mut self.changed).into_iter();
+        let changed = std::mem::take(&mut self.changed);
         let mut others: Vec<Slot> =
-            if is_same { changed.collect() } else { (0..self.nodes.len() as Slot).collect() };
+            if is_same { changed.iter().copied().collect() } else { (0..self.nodes.len() as Slot).collect() };
         others.retain(|slot| {
             let Some(Some(Member { node, .. })) = self.nodes.get_mut(*slot as usize) else { return false };
             let goal = decision.goal(node);
-            std::mem::replace(&mut node.goal, goal) != goal
+            // A held node that comes into a wave keeps its goal, and waits for something from now on.
+            std::mem::replace(&mut node.goal, goal) != goal || (goal.is_held() && changed.contains(slot))
         });
         let name = |slot: Slot| Some(&self.nodes.get(slot as usize)?.as_ref()?.name);
         self.waves.iter_mut().for_each(|wave| wave.list_names(&self.orders, name));
@@ -415,6 +416,11 @@ impl KeptRollout {
             waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names(), wave.figures)).collect(),
             failing: self.failing_list.clone()?,
         })
+    }
+
+    /// As the last plan found it.
+    pub(super) fn decision(&self) -> Option<&RolloutDecision> {
+        self.decision.as_deref()
     }
 
     /// The revisions have changed: another one may be base.

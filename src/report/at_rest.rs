@@ -1,0 +1,140 @@
+//! The thing that a node waits for while a plan does nothing on it.
+
+use crate::choose::Choice;
+use crate::choose::limits::Budget;
+use crate::input::placement::Placement;
+use crate::input::strategy::Strategy;
+use crate::node::candidate::{candidate, has_place};
+use crate::node::figures::{Counts, Figure};
+use crate::node::fleet::{Fleet, FleetPod, Readiness};
+use crate::node::sync::{BackedOff, NodeSync};
+use crate::position::NodeIx;
+use crate::report::explain::pod_state;
+use crate::report::explain_rollout::hold_reason;
+use crate::report::movement::NotReady;
+use crate::report::{NodeOutcome, PodState};
+use daemonset_objects::internal::LifecycleView;
+
+/// The steps of a decision by which a node rests. The budget and the choice give figures of the outcomes, and nothing else: the kind of
+/// an outcome depends on the node alone.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, clippy::exhaustive_structs, reason = "internal")]
+pub struct AtRest<'d> {
+    pub fleet: &'d Fleet<'d>,
+    pub node_sync: &'d NodeSync,
+    pub counts: &'d Counts,
+    pub budget: &'d Budget,
+    pub choice: &'d Choice<NodeIx>,
+}
+
+impl AtRest<'_> {
+    /// The first thing that the node waits for.
+    pub fn outcome(&self, node: NodeIx) -> NodeOutcome {
+        let AtRest { fleet, node_sync, counts, .. } = *self;
+        if let Some(backed_off) = node_sync.back_off(node) {
+            let BackedOff { until, failures, .. } = *backed_off;
+            return NodeOutcome::WaitsForBackOff { until, failures };
+        }
+        let is_target = fleet.placement(node) == Placement::Run;
+        let is_taken = !is_target && counts.has(node, Figure::Taken);
+        if let Some(since) = fleet.taken_at(node).filter(|_| is_taken) {
+            return NodeOutcome::WaitsForReturn { since };
+        }
+        if counts.has(node, Figure::LeavesLast) {
+            let leaving = counts.sums.get(Figure::LeavesLast);
+            return NodeOutcome::WaitsForTargets { unavailable: self.budget.unavailable, leaving };
+        }
+        if !is_target {
+            let pair = node_sync.keeps_a_pair(fleet, node);
+            return if pair { self.why_updated_waits(node) } else { NodeOutcome::NotTarget };
+        }
+        if let Some(create) = fleet.in_flight(node) {
+            return NodeOutcome::WaitsForCreatedPod { until: create.until };
+        }
+        let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.of_goal && pod.is_available());
+        if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
+            return NodeOutcome::LeftAlone { lifecycle: state };
+        }
+        // The exception, a pod that may go, waits as any other.
+        // The figure first: most nodes are none.
+        let is_candidate = counts.has(node, Figure::Candidate);
+        let candidate = if is_candidate { candidate(fleet, node_sync, node) } else { None };
+        if let Some((_, outdated)) = candidate {
+            return self.why_outdated_stays(node, outdated);
+        }
+        if fleet.goals.of(node).is_held() {
+            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
+        }
+        self.why_updated_waits(node)
+    }
+
+    /// Whether node sync leaves the node as it is.
+    pub fn is_synced(&self, node: NodeIx) -> bool {
+        let deletes = self.fleet.pods_of(node).any(|(index, _)| self.node_sync.deletes_pod(index));
+        !deletes && !self.node_sync.creates_on(node)
+    }
+
+    /// The updated pods of a node that are not Ready.
+    pub fn not_ready(&self, node: NodeIx) -> NotReady {
+        let mut not_ready = NotReady::default();
+        let pods = self.fleet.pods_of(node).map(|(_, pod)| pod);
+        pods.for_each(|pod| not_ready.add(pod.is_updated(), pod_state(self.fleet, pod)));
+        not_ready
+    }
+
+    fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod) -> NodeOutcome {
+        let AtRest { fleet, node_sync, budget, choice, .. } = *self;
+        match fleet.snapshot.spec.strategy {
+            Strategy::OnDelete => NodeOutcome::WaitsForDelete,
+            Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
+                used: self.used(pod.readiness),
+                limit: budget.max_unavailable,
+            },
+            Strategy::Surge { .. } if !has_place(fleet, node_sync, node) => {
+                self.termination(node).unwrap_or(NodeOutcome::WaitsForReady)
+            }
+            Strategy::Surge { .. } => NodeOutcome::HeldByMaxSurge {
+                used: budget.doubled + budget.lost + choice.creates.len() as u32,
+                limit: budget.max_surge,
+            },
+        }
+    }
+
+    /// The nodes that count against maxUnavailable for a pod of this readiness, this plan's deletes included.
+    fn used(&self, readiness: Readiness) -> u32 {
+        let AtRest { budget, choice, .. } = *self;
+        let counted = match readiness {
+            // They wait only under `UnreadyPolicy::WithinBudget`.
+            Readiness::Pending | Readiness::NotReady => {
+                budget.being_replaced + choice.chosen(Readiness::Pending) + choice.chosen(Readiness::NotReady)
+            }
+            Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Readiness::NotYetAvailable),
+            Readiness::Available => budget.unavailable + choice.chosen(Readiness::Available),
+        };
+        counted + budget.lost
+    }
+
+    /// For a node with a live updated pod, or without a live pod.
+    fn why_updated_waits(&self, node: NodeIx) -> NodeOutcome {
+        let fleet = self.fleet;
+        let updated = fleet.pods_of(node).filter(|(_, pod)| pod.is_live() && pod.of_goal);
+        let best = updated.map(|(_, pod)| pod).min_by(|a, b| fleet.by_worth(a, b));
+        match best.map(|pod| (pod.readiness, pod)) {
+            Some((Readiness::Available, _)) => NodeOutcome::UpToDate,
+            Some((Readiness::NotYetAvailable, pod)) => {
+                NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) }
+            }
+            Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
+            None => self.termination(node).unwrap_or(NodeOutcome::WaitsForNextPlan),
+        }
+    }
+
+    /// The node waits for the last of its terminating pods.
+    fn termination(&self, node: NodeIx) -> Option<NodeOutcome> {
+        let overdue = self.fleet.pods_of(node).filter_map(|(_, pod)| match pod_state(self.fleet, pod) {
+            PodState::Terminating { overdue_at } => Some(overdue_at),
+            _ => None,
+        });
+        overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
+    }
+}

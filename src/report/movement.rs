@@ -1,0 +1,216 @@
+//! Whether a node moves, and the obstacles of a fleet that does not.
+
+use crate::report::outlook::ObstacleKind;
+use crate::report::{BudgetUse, NodeOutcome, NodeVerdict, Plan, PodState, PodVerdict, Situation};
+use crate::rollout::report::{HoldReason, WaveProgress};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The movement of one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, clippy::exhaustive_enums, reason = "internal")]
+pub enum Movement {
+    Settled,
+    Acting,
+    Waiting,
+    /// The limit holds it: other nodes must move first.
+    Held,
+    Blocked(ObstacleKind),
+    /// It waits until this instant and, for [`ObstacleKind::NotReady`], the patience of the caller; then it is blocked.
+    BlockedFrom(ObstacleKind, Timestamp),
+}
+
+impl Movement {
+    pub(crate) fn of(node: &NodeVerdict) -> Self {
+        Movement::new(node.counts, &node.outcome, || node.pods.iter().collect())
+    }
+
+    /// The movement of a node with this verdict.
+    pub fn new(counts: BudgetUse, outcome: &NodeOutcome, not_ready: impl FnOnce() -> NotReady) -> Self {
+        if counts.taken {
+            return Movement::Blocked(ObstacleKind::NodeTaken);
+        }
+        if counts.lost {
+            return Movement::Blocked(ObstacleKind::NodeLost);
+        }
+        match outcome {
+            NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
+            NodeOutcome::Create { rejected, .. }
+            | NodeOutcome::UpdateInPlace { rejected, .. }
+            | NodeOutcome::Delete { rejected, .. } => {
+                // One rejection may be a conflict of the moment.
+                let again_and_again = rejected.is_some_and(|rejected| rejected.count > 1);
+                if again_and_again { Movement::Blocked(ObstacleKind::Rejected) } else { Movement::Acting }
+            }
+            NodeOutcome::WaitsForNextPlan | NodeOutcome::TurnBegins => Movement::Acting,
+            NodeOutcome::TurnsKept => Movement::Blocked(ObstacleKind::TurnsKept),
+            NodeOutcome::WaitsForGates { .. } => Movement::Blocked(ObstacleKind::ClosedGates),
+            NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
+            NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
+            NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull => Movement::Waiting,
+            NodeOutcome::HeldByMaxUnavailable { .. }
+            | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForRoom
+            | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
+            NodeOutcome::HeldByRollout { because } => Movement::held_by_rollout(because),
+            NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
+            NodeOutcome::WaitsForReady => blocked_from(ObstacleKind::NotReady, not_ready().since()),
+            NodeOutcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
+            NodeOutcome::WaitsForTermination { overdue_at } => {
+                blocked_from(ObstacleKind::Overdue, *overdue_at)
+            }
+            NodeOutcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
+            NodeOutcome::WaitsForCreatedPod { .. } => Movement::Waiting,
+            NodeOutcome::WaitsForReturn { .. } => Movement::Blocked(ObstacleKind::NodeTaken),
+            NodeOutcome::LeftAlone { .. } => Movement::Blocked(ObstacleKind::NodeLeaves),
+        }
+    }
+
+    /// A node in no wave keeps the old version: it waits for nothing.
+    pub fn held_by_rollout(because: &HoldReason) -> Self {
+        match because {
+            HoldReason::NoWave => Movement::Settled,
+            HoldReason::Paused => Movement::Blocked(ObstacleKind::RolloutPaused),
+            HoldReason::Stopped { .. } => Movement::Blocked(ObstacleKind::RolloutFailed),
+            HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => {
+                Movement::Blocked(ObstacleKind::WaitsForApproval)
+            }
+            HoldReason::Wave { opens_at: Some(_), .. } => Movement::Waiting,
+            HoldReason::Wave { opens_at: None, .. } | HoldReason::Outside => Movement::Held,
+        }
+    }
+
+    /// The movement at an instant, for a caller with this patience.
+    pub(crate) fn at(self, now: Timestamp, patience: SignedDuration) -> Self {
+        match self {
+            Movement::BlockedFrom(kind, since) => blocked_if(is_blocked(kind, since, now, patience), kind),
+            Movement::Settled
+            | Movement::Acting
+            | Movement::Waiting
+            | Movement::Held
+            | Movement::Blocked(_) => self,
+        }
+    }
+}
+
+fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
+    if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
+}
+
+/// Without an instant it waits, however long.
+fn blocked_from(kind: ObstacleKind, since: Option<Timestamp>) -> Movement {
+    since.map_or(Movement::Waiting, |since| Movement::BlockedFrom(kind, since))
+}
+
+fn is_blocked(kind: ObstacleKind, since: Timestamp, now: Timestamp, patience: SignedDuration) -> bool {
+    let patience = if kind == ObstacleKind::NotReady { patience } else { SignedDuration::ZERO };
+    now.duration_since(since) >= patience
+}
+
+/// The updated pods of a node that are not Ready.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, clippy::exhaustive_structs, reason = "internal")]
+pub struct NotReady {
+    /// The last one's beginning; `None` where one of them tells none, or there is none.
+    since: Option<Option<Timestamp>>,
+}
+
+impl NotReady {
+    /// Adds a pod.
+    pub fn add(&mut self, updated: bool, state: PodState) {
+        let (true, PodState::NotReady { since } | PodState::Pending { since }) = (updated, state) else {
+            return;
+        };
+        self.since = Some(match self.since {
+            None => since,
+            // The patience is over when it is over for each pod.
+            Some(others) => others.zip(since).map(|(one, other)| one.max(other)),
+        });
+    }
+
+    fn since(self) -> Option<Timestamp> {
+        self.since.flatten()
+    }
+}
+
+impl<'p> FromIterator<&'p PodVerdict> for NotReady {
+    fn from_iter<I: IntoIterator<Item = &'p PodVerdict>>(pods: I) -> Self {
+        let mut not_ready = NotReady::default();
+        pods.into_iter().for_each(|pod| not_ready.add(pod.updated, pod.state));
+        not_ready
+    }
+}
+
+/// The obstacles of a rollout by kind. An [`Outlook`](crate::outlook::Outlook) names their nodes, and needs the verdicts of all
+/// nodes for that; this is for any plan, also one from changes, at the cost of the nodes in its report.
+///
+/// Time alone may bring an obstacle: so the instant is asked for last, and a caller may ask again without another plan.
+///
+/// ```
+/// use daemonset::outlook::{ObstacleKind, Obstacles};
+/// use daemonset::{Recording, plan};
+/// use jiff::SignedDuration;
+///
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// recording.daemon_set.spec.update_strategy.kind = "OnDelete".into();
+/// let obstacles = Obstacles::new(&plan(&recording.snapshot()?));
+/// assert_eq!(obstacles.at(recording.now, SignedDuration::from_mins(10)), [ObstacleKind::WaitsForDelete]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Obstacles {
+    /// A node acts or waits for time: nothing else matters then, and nothing else is kept.
+    moves: bool,
+    /// A limit holds a node.
+    holds: bool,
+    kinds: BTreeSet<ObstacleKind>,
+    /// The instant of the last node for each kind, which [`Movement::BlockedFrom`] tells.
+    from: BTreeMap<ObstacleKind, Timestamp>,
+}
+
+impl Obstacles {
+    /// The obstacles of the nodes of this plan, and of those that its report leaves out.
+    pub fn new(plan: &Plan) -> Self {
+        let report = &plan.report;
+        let mut obstacles = report.others.clone();
+        match report.situation {
+            Situation::SelectingAll => obstacles.add(Movement::Blocked(ObstacleKind::SelectingAll)),
+            Situation::BeingDeleted => obstacles.add(Movement::Blocked(ObstacleKind::BeingDeleted)),
+            Situation::NameCollision => obstacles.add(Movement::Acting),
+            Situation::Synced => {}
+        }
+        for node in &report.nodes {
+            obstacles.add(Movement::of(node));
+        }
+        obstacles
+    }
+
+    /// The obstacles at an instant, in the order of [`ObstacleKind`]; empty while the rollout moves, and when it is complete. A pod
+    /// that has not become Ready for `patience` is an obstacle.
+    pub fn at(&self, now: Timestamp, patience: SignedDuration) -> Vec<ObstacleKind> {
+        let is_future =
+            |(kind, since): (&ObstacleKind, &Timestamp)| !is_blocked(*kind, *since, now, patience);
+        if self.moves || self.from.iter().any(is_future) {
+            return Vec::new();
+        }
+        let kinds: BTreeSet<ObstacleKind> = self.kinds.iter().chain(self.from.keys()).copied().collect();
+        if kinds.is_empty() && self.holds { vec![ObstacleKind::NoRoom] } else { kinds.into_iter().collect() }
+    }
+
+    /// Adds a node.
+    #[doc(hidden)]
+    pub fn add(&mut self, movement: Movement) {
+        match movement {
+            Movement::Acting | Movement::Waiting => *self = Obstacles { moves: true, ..Obstacles::default() },
+            _ if self.moves => {}
+            Movement::Settled => {}
+            Movement::Held => self.holds = true,
+            Movement::Blocked(kind) => _ = self.kinds.insert(kind),
+            Movement::BlockedFrom(kind, since) => {
+                let last = self.from.entry(kind).or_insert(since);
+                *last = since.max(*last);
+            }
+        }
+    }
+}
