@@ -106,9 +106,14 @@ impl Caches {
         self.daemon_sets.find(|ds| ds.metadata.namespace == namespace).is_some()
     }
 
-    /// The revision of this name, as the watch has shown it last.
+    /// The same revision, as the watch has shown it last.
     pub fn revision(&self, of: &ControllerRevision) -> Option<Arc<ControllerRevision>> {
-        self.revisions.get(&ObjectRef::new(&of.metadata.name).within(&of.metadata.namespace))
+        self.revision_named(&of.metadata.namespace, &of.metadata.name)
+    }
+
+    /// The revision of this name, as the watch has shown it last.
+    pub(crate) fn revision_named(&self, namespace: &str, name: &str) -> Option<Arc<ControllerRevision>> {
+        self.revisions.get(&ObjectRef::new(name).within(namespace))
     }
 
     /// The version that the cache of pods has reached, if known. Read it before the pods: they may be newer then, not older.

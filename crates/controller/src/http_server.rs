@@ -3,11 +3,12 @@
 use crate::health::Health;
 use crate::leader_election::Standby;
 use crate::metrics::Metrics;
+use crate::metrics::text::in_prometheus_format;
 use crate::tasks::Tasks;
 use anyhow::Context;
 use axum::Router;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -20,6 +21,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// The most connections at once.
 const MAX_CONNECTIONS: usize = 100;
 /// How long a client may take to send the head of a request.
@@ -61,14 +63,25 @@ fn router(metrics: Metrics, health: Health, standby: Standby) -> Router {
             false => (StatusCode::SERVICE_UNAVAILABLE, "the caches are not filled yet"),
         }
     };
-    let open_metrics = move || async move {
+    let scrape = move |headers: HeaderMap| async move {
         metrics.queue_depth.set(i64::try_from(queue.len()).unwrap_or(i64::MAX));
-        ([(CONTENT_TYPE, OPEN_METRICS)], metrics.text())
+        let text = metrics.text();
+        if wants_prometheus_format(&headers) {
+            ([(CONTENT_TYPE, PROMETHEUS)], in_prometheus_format(&text))
+        } else {
+            ([(CONTENT_TYPE, OPEN_METRICS)], text)
+        }
     };
     Router::new()
         .route("/healthz", get(healthiness))
         .route("/readyz", get(readiness))
-        .route("/metrics", get(open_metrics))
+        .route("/metrics", get(scrape))
+}
+
+/// Whether the client asks for Prometheus' text format and does not know OpenMetrics, as Prometheus itself does.
+fn wants_prometheus_format(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    accept.contains("text/plain") && !accept.contains("openmetrics")
 }
 
 /// Accepts connections. A new one takes the place of the oldest, so that idle ones keep no probe out.

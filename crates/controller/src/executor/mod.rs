@@ -247,6 +247,7 @@ impl Executor {
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
         let response = self.client.send(request).await;
+        self.metrics.count_call(action, &response);
         let object = match &response {
             ApiResponse::Done(body) => returned_object(action, body),
             _ => None,

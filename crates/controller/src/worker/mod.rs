@@ -212,8 +212,7 @@ impl Worker {
     fn left_cache(&self, key: &Key) {
         self.queue.forget(key);
         self.other_controller.forget(key);
-        self.metrics.rollouts.forget(key);
-        self.metrics.turns.forget(key);
+        self.metrics.forget(key);
         self.turns.stop(key);
         self.turns.look_for_leftovers();
         let mut states = self.states();

@@ -183,6 +183,7 @@ impl Worker {
             }
             Err(error) => {
                 tracing::error!(daemonset = %key, %error, "the plan is not executed");
+                self.metrics.plans.inc();
                 return Err(self.refuse("the plan differs from the plan of all objects"));
             }
         };
@@ -287,6 +288,7 @@ impl Worker {
         start: Instant,
     ) -> Result<Option<Audited>, ExecuteError> {
         self.metrics.decide_seconds.observe(start.elapsed().as_secs_f64());
+        self.metrics.plans.inc();
         for warning in state.new_messages(audited.plan.warnings.iter().map(ToString::to_string).collect()) {
             tracing::warn!(daemonset = %key, "{warning}");
         }
@@ -307,6 +309,7 @@ impl Worker {
 
     /// Reports a DaemonSet for which the planner has met a bug of its own, once. It is left alone until one of its objects changes.
     fn report_bug(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet, error: &str) {
+        self.metrics.plans.inc();
         self.metrics.refused_plans.inc();
         for error in state.new_messages(vec![error.to_owned()]) {
             tracing::error!(daemonset = %key, error, "the DaemonSet is not reconciled");

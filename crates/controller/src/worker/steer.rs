@@ -68,8 +68,7 @@ impl Worker {
 
     /// Its policy asks nothing of this process any more. A policy that can't be read keeps the turns; any other one ends them.
     fn stop_driving(&self, key: &Key, state: &mut PerDaemonSet) {
-        self.metrics.rollouts.forget(key);
-        self.metrics.turns.forget(key);
+        self.metrics.forget(key);
         self.turns.stop(key);
         if state.in_flight.tracker.policy().drive.is_some() {
             state.in_flight.tracker.set_policy(self.policies.of_file().clone().drive(None));

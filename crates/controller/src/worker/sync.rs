@@ -25,10 +25,13 @@ impl Worker {
         match &self.mode {
             Mode::Execute(executor) => self.plan_and_execute(executor, key, ds, state).await,
             Mode::DryRun(output) => {
-                if let Some(Audited { plan, .. }) = self.plan_changes(key, ds, state)? {
-                    state.print(key, &plan, output);
-                    self.requeue_at(key, plan.requeue_at());
-                }
+                let Some(Audited { plan, .. }) = self.plan_changes(key, ds, state)? else {
+                    self.metrics.fleet.forget(key);
+                    return Ok(());
+                };
+                self.show_figures(key, &plan);
+                state.print(key, &plan, output);
+                self.requeue_at(key, plan.requeue_at());
                 Ok(())
             }
             Mode::Compare(comparison) => {
@@ -52,6 +55,7 @@ impl Worker {
         self.read_whole_pods(executor, ds, state).await?;
         let Some(mut audited) = self.plan_changes(key, ds, state)? else {
             self.turns.stop(key);
+            self.metrics.fleet.forget(key);
             return Ok(());
         };
         if audited.plan.actions.iter().any(is_new_revision) {
@@ -63,6 +67,7 @@ impl Worker {
             let Some(new) = self.plan_listed(key, ds, state, stored)? else { return Ok(()) };
             audited = new;
         }
+        self.show_figures(key, &audited.plan);
         self.report_rollout(executor, key, ds, &audited.plan, state);
         self.follow_turns(executor, key, ds, &audited.plan, state);
         let requeue_at = audited.plan.requeue_at();
@@ -74,6 +79,18 @@ impl Worker {
             Err(_) => self.requeue_at(key, requeue_at.filter(|at| *at > self.clock.now())),
         }
         result
+    }
+
+    /// Shows the DaemonSet in the metrics as its plan finds it.
+    fn show_figures(&self, key: &Key, plan: &Plan) {
+        let revision = plan.report.current_revision.as_ref();
+        let revision =
+            revision.and_then(|revision| self.caches.revision_named(&key.namespace, &revision.name));
+        self.metrics.fleet.show(
+            key,
+            plan,
+            revision.and_then(|revision| revision.metadata.creation_timestamp),
+        );
     }
 
     /// Reads from storage the outcomes of calls whose response was lost, if some are due and no watch has shown them.

@@ -116,7 +116,7 @@ impl Cluster {
         let deadline = RenewDeadline::new(machine.clock());
         deadline.renewed(Duration::ZERO, 10_000 * HOUR);
         let connection = Connection::new("https://10.0.0.1", clock.clone());
-        let metrics = Metrics::default();
+        let metrics = Metrics::new(clock.clone());
         let (controllers, reaction) = (BTreeMap::new(), Reaction::StopActing);
         let mut cluster = Cluster {
             api,

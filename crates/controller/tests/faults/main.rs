@@ -19,6 +19,7 @@ mod leader_election;
 mod lease_chaos;
 mod lease_server;
 mod log;
+mod metrics;
 mod objects;
 mod other_actors;
 mod outages;

@@ -11,7 +11,10 @@ use tokio::time::sleep;
 /// The series of the DaemonSet's rollout.
 fn series(cluster: &Cluster) -> Vec<String> {
     let text = cluster.metrics.text();
-    let of_rollouts = text.lines().filter(|line| line.starts_with("daemonset_rollout"));
+    let is_steered = |line: &&str| {
+        ["daemonset_rollout_stage", "daemonset_rollout_wave"].iter().any(|name| line.starts_with(name))
+    };
+    let of_rollouts = text.lines().filter(is_steered);
     let short = |line: &str| line.replace("namespace=\"monitoring\",daemonset=\"agent\",", "");
     of_rollouts.map(|line| short(line).replace("daemonset_rollout_", "")).collect()
 }

@@ -1,15 +1,26 @@
 //! Metrics for Prometheus.
 
+mod fleet;
+mod process;
+pub(crate) mod text;
+
+pub use fleet::FleetMetrics;
+
+use crate::caches::Key;
+use crate::clock::Clock;
+use crate::response::ApiResponse;
 use crate::rollout::metrics::RolloutMetrics;
 use crate::turns::metrics::TurnMetrics;
 use daemonset::{Action, ActionOutcome};
 use daemonset_drain::EvictionOutcome;
+use process::ProcessMetrics;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
 
@@ -21,6 +32,8 @@ pub struct Metrics {
     pub reconcile_seconds: Histogram,
     /// Seconds of the changes, the plan and its audit.
     pub decide_seconds: Histogram,
+    /// Plans that were made, with those that were refused.
+    pub plans: Counter,
     /// Reconciles that failed.
     pub failures: Counter,
     /// Plans that were not executed since they break a safety rule or differ from the plan of all objects.
@@ -31,11 +44,14 @@ pub struct Metrics {
     pub leader: Gauge,
     /// 1 while this process does nothing, since another DaemonSet controller acts; else 0.
     pub beside_another: Gauge,
+    /// The DaemonSets that are planned here.
+    pub fleet: FleetMetrics,
     /// The rollouts that a policy steers.
     pub rollouts: RolloutMetrics,
     /// The nodes in turn.
     pub(crate) turns: TurnMetrics,
     actions: Family<ActionLabels, Counter>,
+    calls: Family<CallLabels, Counter>,
     refused_calls: Family<RefusalLabels, Counter>,
     evictions: Family<EvictionLabels, Counter>,
     findings: Family<FindingLabels, Counter>,
@@ -46,6 +62,12 @@ struct ActionLabels {
     action: String,
     reason: String,
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CallLabels {
+    action: &'static str,
+    answer: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -65,8 +87,20 @@ struct FindingLabels {
 }
 
 impl Default for Metrics {
+    /// By the system's clock.
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("daemonset");
+        Metrics::new(Clock::default())
+    }
+}
+
+impl Metrics {
+    /// Metrics whose ages are by this clock.
+    pub fn new(clock: Clock) -> Self {
+        let mut all = Registry::default();
+        all.register_collector(Box::new(ProcessMetrics));
+        let registry = all.sub_registry_with_prefix("daemonset");
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "Version of the controller", build);
         let (reconcile_seconds, decide_seconds) = (seconds(), seconds());
         let (failures, queue_depth, leader) = (Counter::default(), Gauge::default(), Gauge::default());
         let beside_another = Gauge::default();
@@ -81,6 +115,8 @@ impl Default for Metrics {
             "Seconds of the changes, the plan and its audit",
             decide_seconds.clone(),
         );
+        let plans = Counter::default();
+        registry.register("plans", "Plans that were made, with those that were refused", plans.clone());
         registry.register("reconcile_failures", "Reconciles that failed", failures.clone());
         registry.register(
             "refused_plans",
@@ -95,6 +131,12 @@ impl Default for Metrics {
             beside_another.clone(),
         );
         registry.register("actions", "Actions by type, reason and outcome", Family::clone(&actions));
+        let calls = Family::default();
+        registry.register(
+            "calls",
+            "API calls that actions of plans led to, by action and by the API server's answer",
+            Family::clone(&calls),
+        );
         let refused_calls = Family::default();
         registry.register(
             "refused_calls",
@@ -108,26 +150,38 @@ impl Default for Metrics {
             Family::clone(&evictions),
         );
         registry.register("compared", "Results of --compare by verdict", Family::clone(&findings));
+        let fleet = FleetMetrics::new(clock);
+        registry.register_collector(Box::new(fleet.clone()));
         let rollouts = RolloutMetrics::default();
-        rollouts.register(&mut registry);
+        rollouts.register(registry);
         let turns = TurnMetrics::default();
-        turns.register(&mut registry);
+        turns.register(registry);
         Metrics {
-            registry: Arc::new(registry),
+            registry: Arc::new(all),
             reconcile_seconds,
             decide_seconds,
+            plans,
             failures,
             refused_plans,
             queue_depth,
             leader,
             beside_another,
+            fleet,
             rollouts,
             turns,
             actions,
+            calls,
             refused_calls,
             evictions,
             findings,
         }
+    }
+
+    /// Removes the series of a DaemonSet that is not planned here any more.
+    pub(crate) fn forget(&self, key: &Key) {
+        self.fleet.forget(key);
+        self.rollouts.forget(key);
+        self.turns.forget(key);
     }
 }
 
@@ -148,6 +202,22 @@ impl Metrics {
             _ => "unknown",
         };
         self.actions.get_or_create(&ActionLabels { action, reason, outcome }).inc();
+    }
+
+    /// Counts a call by its answer.
+    pub fn count_call(&self, action: &Action, response: &ApiResponse) {
+        let answer = match response {
+            ApiResponse::Done(_) => "done",
+            ApiResponse::Rejected(status) if status.is_conflict() || status.is_already_exists() => "conflict",
+            ApiResponse::Rejected(status) if status.is_not_found() => "not_found",
+            ApiResponse::Rejected(_) => "rejected",
+            ApiResponse::RetryAfter(_) => "too_many_requests",
+            ApiResponse::Unknown(_) => "unknown",
+            // Nothing was sent.
+            ApiResponse::NotSent(_) => "unreachable",
+            ApiResponse::MayNotAct(_) => return,
+        };
+        self.calls.get_or_create(&CallLabels { action: action.kind(), answer }).inc();
     }
 
     /// Counts a call that the API server refused for good, with the code of its answer.

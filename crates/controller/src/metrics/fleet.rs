@@ -1,0 +1,178 @@
+//! The figures of each DaemonSet that is planned here, whether a policy steers its rollout or not. A plan from changes knows them as
+//! sums, so that they cost the same whatever the number of nodes.
+
+use crate::caches::Key;
+use crate::clock::Clock;
+use daemonset::Plan;
+use daemonset::outlook::{ObstacleKind, Obstacles};
+use daemonset::report::{RevisionOrigin, StrategyInForce, UnavailableCause, UnavailableNodes, Warning};
+use jiff::{SignedDuration, Timestamp};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet};
+use prometheus_client::metrics::MetricType;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A pod that has not become Ready for this long is an obstacle, as `progressDeadlineSeconds` of a Deployment has it.
+const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
+/// The metrics of all DaemonSets; clones share their values.
+#[derive(Clone)]
+pub struct FleetMetrics {
+    /// Obstacles and ages depend on the time of the scrape.
+    clock: Clock,
+    figures: Arc<Mutex<BTreeMap<Key, Figures>>>,
+}
+
+/// The figures of one DaemonSet, by its last plan.
+struct Figures {
+    desired: u32,
+    outdated: u32,
+    unavailable: UnavailableNodes,
+    /// `None` where a person decides.
+    budget: Option<BudgetFigures>,
+    is_spent_before_start: bool,
+    obstacles: Obstacles,
+    /// The current revision.
+    revision: String,
+    /// When its rollout began; `None` once it is complete.
+    since: Option<Timestamp>,
+}
+
+/// The limit of the strategy, and the nodes that count against it.
+#[derive(Clone, Copy)]
+struct BudgetFigures {
+    limit: u32,
+    used: u32,
+}
+
+impl fmt::Debug for FleetMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FleetMetrics").finish_non_exhaustive()
+    }
+}
+
+impl FleetMetrics {
+    pub(super) fn new(clock: Clock) -> Self {
+        FleetMetrics { clock, figures: Arc::default() }
+    }
+
+    /// Shows the DaemonSet as this plan finds it. `made_at` is the creation of its current revision, if that is known.
+    pub(crate) fn show(&self, key: &Key, plan: &Plan, made_at: Option<Timestamp>) {
+        let mut all = self.all();
+        let since = self.since(all.get(key), plan, made_at);
+        let report = &plan.report;
+        let budget = report.budget.unwrap_or_default();
+        let figures = Figures {
+            desired: budget.desired,
+            outdated: report.outdated().unwrap_or_default(),
+            unavailable: report.unavailable,
+            budget: match report.strategy {
+                Some(StrategyInForce::Replace(_)) => Some(BudgetFigures {
+                    limit: budget.max_unavailable,
+                    used: budget.unavailable + budget.lost,
+                }),
+                Some(StrategyInForce::Surge(_)) => {
+                    Some(BudgetFigures { limit: budget.max_surge, used: budget.doubled + budget.lost })
+                }
+                _ => None,
+            },
+            is_spent_before_start: plan
+                .warnings
+                .iter()
+                .any(|warning| matches!(warning, Warning::BudgetSpentBeforeStart { .. })),
+            obstacles: Obstacles::new(plan),
+            revision: report.current_revision.iter().map(|revision| revision.name.clone()).collect(),
+            since,
+        };
+        all.insert(key.clone(), figures);
+    }
+
+    /// When the rollout of the current revision began; `None` if it is complete. It begins with the revision, or with the plan that
+    /// makes an earlier one current again, and ends once. A node that joins or fails later begins no rollout.
+    fn since(&self, before: Option<&Figures>, plan: &Plan, made_at: Option<Timestamp>) -> Option<Timestamp> {
+        let report = &plan.report;
+        let revision = report.current_revision.as_ref()?;
+        if report.done() == report.budget.map(|budget| budget.desired) {
+            return None;
+        }
+        let known = before.filter(|before| before.revision == revision.name).and_then(|before| before.since);
+        match revision.origin {
+            RevisionOrigin::Kept if report.outdated() == Some(0) => known,
+            RevisionOrigin::Kept => known.or(made_at).or_else(|| Some(self.clock.now())),
+            _ => Some(self.clock.now()),
+        }
+    }
+
+    /// Removes the series of a DaemonSet that is not planned here any more.
+    pub(crate) fn forget(&self, key: &Key) {
+        self.all().remove(key);
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Figures>> {
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Collector for FleetMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
+        let (all, now) = (self.all(), self.clock.now());
+        let each = |value: fn(&Figures) -> Option<u32>| {
+            all.iter().filter_map(move |(key, figures)| Some((labels(key), value(figures)?)))
+        };
+        let desired = each(|figures| Some(figures.desired));
+        gauge(&mut encoder, "desired_nodes", "Nodes that should run the pod.", desired)?;
+        let help = "Desired nodes with a live pod of another version than the current one.";
+        gauge(&mut encoder, "outdated_nodes", help, each(|figures| Some(figures.outdated)))?;
+        let help = "maxUnavailable or, under surge, maxSurge, as a number of nodes.";
+        gauge(&mut encoder, "budget_nodes", help, each(|figures| Some(figures.budget?.limit)))?;
+        let help = "Nodes that count against the budget.";
+        gauge(&mut encoder, "budget_used_nodes", help, each(|figures| Some(figures.budget?.used)))?;
+        let help = "1 if nodes that went down before the update reached them use up its budget, else 0.";
+        let is_spent = each(|figures| Some(figures.is_spent_before_start.into()));
+        gauge(&mut encoder, "budget_spent_before_start", help, is_spent)?;
+        let help = "Seconds since the current revision was made, 0 once its rollout is complete.";
+        let ages = all.iter().map(|(key, figures)| {
+            (labels(key), figures.since.map_or(0.0, |since| now.duration_since(since).as_secs_f64()))
+        });
+        gauge(&mut encoder, "rollout_age_seconds", help, ages)?;
+        let by_cause = all.iter().flat_map(|(key, figures)| {
+            let nodes = |cause| (with(key, "cause", &cause), figures.unavailable.of(cause));
+            UnavailableCause::ALL.map(nodes)
+        });
+        gauge(&mut encoder, "unavailable_nodes", "Nodes without an available pod, by cause.", by_cause)?;
+        let help = "1 for an obstacle that a person must remove before the pods change any further, else 0.";
+        let obstacles = all.iter().flat_map(|(key, figures)| {
+            let present = figures.obstacles.at(now, PATIENCE);
+            ObstacleKind::ALL.map(|kind| (with(key, "obstacle", &kind), u32::from(present.contains(&kind))))
+        });
+        gauge(&mut encoder, "stuck", help, obstacles)
+    }
+}
+
+type Label<'k> = (&'static str, Cow<'k, str>);
+
+fn labels(key: &Key) -> [Label<'_>; 2] {
+    [("namespace", key.namespace.as_str().into()), ("daemonset", key.name.as_str().into())]
+}
+
+/// The labels with one more, whose value is the name of a variant.
+fn with<'k>(key: &'k Key, name: &'static str, variant: &impl fmt::Debug) -> [Label<'k>; 3] {
+    let [namespace, daemonset] = labels(key);
+    [namespace, daemonset, (name, format!("{variant:?}").into())]
+}
+
+fn gauge<L: EncodeLabelSet, V: EncodeGaugeValue>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    samples: impl Iterator<Item = (L, V)>,
+) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+    for (labels, value) in samples {
+        metric.encode_family(&labels)?.encode_gauge(&value)?;
+    }
+    Ok(())
+}
