@@ -33,21 +33,28 @@ pub(crate) struct ClusterArgs {
 }
 
 impl ClusterArgs {
-    /// The first flag that only kubectl understands.
-    fn kubectl_flag(&self) -> Option<&'static str> {
-        let flags = [
-            ("--context", self.context.is_some()),
-            ("--kubeconfig", self.kubeconfig.is_some()),
+    /// The first flag that says which cluster kubectl reads.
+    fn connection_flag(&self) -> Option<&'static str> {
+        first([("--context", self.context.is_some()), ("--kubeconfig", self.kubeconfig.is_some())])
+    }
+
+    /// The first flag that chooses some DaemonSets of a cluster.
+    fn choosing_flag(&self) -> Option<&'static str> {
+        first([
             ("--namespace", self.namespace.is_some()),
             ("--all-namespaces", self.all_namespaces),
             ("--selector", self.selector.is_some()),
-        ];
-        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+        ])
+    }
+
+    /// The first flag by which the built-in example does not stand in for a cluster.
+    fn kubectl_flag(&self) -> Option<&'static str> {
+        self.connection_flag().or(self.choosing_flag())
     }
 
     /// The first flag that leaves out namespaces or DaemonSets.
     pub(crate) fn narrowing_flag(&self) -> Option<&'static str> {
-        self.kubectl_flag().filter(|flag| ["--namespace", "--selector"].contains(flag))
+        first([("--namespace", self.namespace.is_some()), ("--selector", self.selector.is_some())])
     }
 
     /// The same, with all namespaces where no flag names one.
@@ -83,35 +90,40 @@ impl ClusterArgs {
 
     /// A file comes first, then kubectl, then the example. Only where no flag asks for a cluster, the example also
     /// replaces a kubectl or a current context that is not there.
+    ///
+    /// kubectl chooses by namespace and labels itself; elsewhere they are a part of the wanted DaemonSets.
     pub(crate) fn source(
         &self,
         file: Option<PathBuf>,
-        wanted: Option<&Wanted>,
+        wanted: Option<Wanted>,
         example: Example,
-    ) -> Result<Source, Stop> {
-        let flag = self.kubectl_flag();
-        match (file, flag, self.example) {
+    ) -> Result<Target, Stop> {
+        let (flag, connection) = (self.kubectl_flag(), self.connection_flag());
+        let source = match (file, connection, self.example) {
             (Some(_), Some(flag), _) => Err(Stop::Input(format!("{flag}: has no effect on a file"))),
             (Some(_), None, true) => Err(Stop::Input("--example: can't be used with a file".to_owned())),
             (None, Some(flag), true) => Err(Stop::Input(format!("{flag}: has no effect on --example"))),
             (Some(file), None, false) => Ok(Source::named(file)),
             (None, None, true) => Ok(Source::Example { example, instead_of: None }),
-            (None, _, false) => match self.connect(wanted)? {
-                Ok(kubectl) => Ok(Source::Kubectl(kubectl)),
+            (None, _, false) => match self.connect(wanted.as_ref())? {
+                Ok(kubectl) => return Ok(Target { source: Source::Kubectl(kubectl), wanted }),
                 Err(missing) if flag.is_none() => Ok(Source::Example { example, instead_of: Some(missing) }),
                 Err(missing) => Err(Stop::Input(missing)),
             },
-        }
+        }?;
+        Ok(Target { source, wanted: self.choose(wanted).map_err(Stop::Input)? })
+    }
+
+    /// The DaemonSets of these objects that the flags choose, too.
+    fn choose(&self, wanted: Option<Wanted>) -> Result<Option<Wanted>, String> {
+        let wanted = wanted.unwrap_or_default().in_namespace(self.namespace.as_deref())?;
+        Ok(wanted.labelled(self.selector.as_deref())?.chosen())
     }
 
     /// The inner error says which of kubectl and its current context is missing.
     fn connect(&self, wanted: Option<&Wanted>) -> Result<Result<Kubectl, String>, Stop> {
-        let namespace = match (&self.namespace, wanted.and_then(|wanted| wanted.namespace.as_ref())) {
-            (Some(flag), Some(name)) if flag != name => {
-                return Err(Stop::Input(format!("--namespace {flag}: the DaemonSet is named in {name}")));
-            }
-            (flag, name) => name.or(flag.as_ref()).cloned(),
-        };
+        let wanted = wanted.cloned().unwrap_or_default();
+        let namespace = wanted.in_namespace(self.namespace.as_deref()).map_err(Stop::Input)?.namespace;
         let scope = match namespace {
             Some(namespace) => Scope::Namespace(namespace),
             None if self.all_namespaces || self.reads_all_namespaces => Scope::All,
@@ -146,7 +158,7 @@ pub(crate) struct TargetArgs {
 /// A DaemonSet, and where it is.
 pub(crate) struct Target {
     pub(crate) source: Source,
-    /// `None` where there should be only one.
+    /// `None` for all that there are.
     pub(crate) wanted: Option<Wanted>,
 }
 
@@ -170,7 +182,7 @@ impl TargetArgs {
     /// Asks kubectl for its current context at most.
     pub(crate) fn resolve(&self, example: Example) -> Result<Target, Stop> {
         let (wanted, file) = self.words()?;
-        Ok(Target { source: self.cluster.source(file, wanted.as_ref(), example)?, wanted })
+        self.cluster.source(file, wanted, example)
     }
 
     /// The same where no cluster is to be asked.
@@ -197,6 +209,10 @@ impl TargetArgs {
     }
 }
 
+fn first<const N: usize>(flags: [(&'static str, bool); N]) -> Option<&'static str> {
+    flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+}
+
 fn one_of<T>(one: Option<T>, other: Option<T>, both: &str) -> Result<Option<T>, Stop> {
     match (one, other) {
         (Some(_), Some(_)) => Err(Stop::Input(both.to_owned())),
@@ -211,4 +227,6 @@ pub(crate) fn is_file(word: &str) -> bool {
     word == "-"
         || matches!(ending, Some("json" | "jsonl" | "yaml" | "yml"))
         || (path.exists() && !path.is_dir())
+        // A directory is no file either, and its name may be that of a DaemonSet.
+        || word.starts_with(['.', '/']) || word.ends_with('/')
 }

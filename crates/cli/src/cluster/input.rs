@@ -13,6 +13,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+const ONLY_ITEMS: &str =
+    "is a list of JSON: must be an object with `items`, as kubectl get -o json prints it";
 const NEITHER: &str = "neither a List (items) nor a Recording (daemonSet)";
 
 /// In which form the objects are.
@@ -27,11 +29,20 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// Text that begins as JSON does is JSON; so is no text at all.
+    /// Text that begins as JSON does is JSON.
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, String> {
+        match Form::first_byte(bytes)? {
+            b'{' => Form::of_json(bytes),
+            _ => Ok(Form::Yaml),
+        }
+    }
+
+    /// The first byte of a text that may hold objects.
+    pub(crate) fn first_byte(bytes: &[u8]) -> Result<u8, String> {
         match bytes.trim_ascii_start().first() {
-            None | Some(b'{' | b'[') => Form::of_json(bytes),
-            Some(_) => Ok(Form::Yaml),
+            None => Err("is empty".to_owned()),
+            Some(b'[') => Err(ONLY_ITEMS.to_owned()),
+            Some(first) => Ok(*first),
         }
     }
 
@@ -92,23 +103,36 @@ pub(crate) struct Input {
     places: Option<Places>,
 }
 
-impl Input {
-    pub(crate) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
+/// The content of a file.
+pub(crate) enum Read {
+    Recording(Box<Input>),
+    Objects(Objects),
+}
+
+impl Read {
+    pub(super) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
+        let recording =
+            |bytes: &[u8]| Input::from_recording(bytes, choice).map(Box::new).map(Read::Recording);
         match form {
-            Form::List => Input::from_list(Objects::from_json_list(bytes)?, choice),
-            Form::Recording => Input::from_recording(bytes, choice),
-            Form::Yaml => Input::from_yaml(bytes, choice),
+            Form::List => Objects::from_json_list(bytes).map(Read::Objects),
+            Form::Recording => recording(bytes),
+            Form::Yaml => {
+                let documents = documents::read(bytes)?;
+                match documents.as_slice() {
+                    [only] if only.get("daemonSet").is_some() => recording(only.to_string().as_bytes()),
+                    [only] if only.get("items").is_none() => Err(NEITHER.to_owned()),
+                    _ => Objects::of_documents(documents).map(Read::Objects),
+                }
+            }
         }
     }
+}
 
-    fn from_yaml(bytes: &[u8], choice: &Choice) -> Result<Self, String> {
-        let documents = documents::read(bytes)?;
-        match documents.as_slice() {
-            [only] if only.get("daemonSet").is_some() => {
-                Input::from_recording(only.to_string().as_bytes(), choice)
-            }
-            [only] if only.get("items").is_none() => Err(NEITHER.to_owned()),
-            _ => Input::from_list(Objects::of_documents(documents)?, choice),
+impl Input {
+    pub(crate) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
+        match Read::parse(bytes, form, choice)? {
+            Read::Recording(input) => Ok(*input),
+            Read::Objects(objects) => Input::from_list(objects, choice),
         }
     }
 
@@ -117,9 +141,8 @@ impl Input {
         let mut recording = with_stand_ins(recording).map_err(|error| error.to_string())?;
         let meta = &recording.daemon_set.metadata;
         let is = format!("{}/{}", meta.namespace, meta.name);
-        if let Some(wanted) =
-            choice.daemon_set.as_ref().filter(|wanted| !wanted.matches(&meta.namespace, &meta.name))
-        {
+        let another = choice.daemon_set.as_ref().filter(|wanted| !wanted.is(&recording.daemon_set));
+        if let Some(wanted) = another {
             return Err(format!("no DaemonSet {wanted} in this Recording: it is of {is}"));
         }
         if recording.name.is_empty() {
@@ -134,6 +157,8 @@ impl Input {
     }
 
     pub(crate) fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
+        objects.lacks_no_kind(choice.daemon_set.as_ref())?;
+        objects.is_over_by(choice.now)?;
         let clock = match (choice.now, objects.is_recorded()) {
             (Some(_), _) => Clock::CommandLine,
             (None, true) => Clock::Recording,
@@ -145,6 +170,7 @@ impl Input {
 
     /// A cluster that is there now.
     pub(crate) fn from_cluster(objects: Objects, choice: &Choice) -> Result<Self, String> {
+        objects.is_over_by(choice.now)?;
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
         let now = Some(choice.now.unwrap_or_else(system_clock));
         let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };

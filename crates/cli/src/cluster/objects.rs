@@ -24,21 +24,24 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
-struct Item<T> {
+pub(super) struct Item<T> {
     path: String,
     model: T,
 }
 
 /// An object that kubectl and the API server read too. It has no model where it could not be read.
-struct RawItem<T> {
+pub(super) struct RawItem<T> {
     path: String,
-    raw: Value,
-    model: Option<T>,
+    pub(super) raw: Value,
+    pub(super) model: Option<T>,
 }
 
 impl<T> RawItem<T> {
-    fn is(&self, wanted: Option<&Wanted>) -> bool {
-        wanted.is_none_or(|wanted| wanted.matches(namespace(&self.raw), name(&self.raw)))
+    pub(super) fn is(&self, wanted: Option<&Wanted>) -> bool {
+        let labels = || self.raw.pointer("/metadata/labels").and_then(|it| Labels::deserialize(it).ok());
+        wanted.is_none_or(|wanted| {
+            wanted.matches(namespace(&self.raw), name(&self.raw), &labels().unwrap_or_default())
+        })
     }
 }
 
@@ -55,10 +58,10 @@ impl NamespacePowers {
 
 /// The objects of a cluster.
 pub(crate) struct Objects {
-    daemon_sets: Vec<RawItem<DaemonSet>>,
-    revisions: Vec<RawItem<ControllerRevision>>,
-    nodes: Vec<Item<Node>>,
-    pods: Vec<Item<Pod>>,
+    pub(super) daemon_sets: Vec<RawItem<DaemonSet>>,
+    pub(super) revisions: Vec<RawItem<ControllerRevision>>,
+    pub(super) nodes: Vec<Item<Node>>,
+    pub(super) pods: Vec<Item<Pod>>,
     /// Reasons why pods are not Ready, by uid: no decision reads them.
     troubles: BTreeMap<Uid, String>,
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
@@ -80,7 +83,7 @@ pub(crate) struct Objects {
     /// The choices that the annotations of a DaemonSet change.
     base_policy: Policy,
     /// As messages call it: `the List`.
-    holder: String,
+    pub(super) holder: String,
     /// Where else to look.
     hint: &'static str,
 }
@@ -147,11 +150,10 @@ impl Objects {
     /// Reads Lists, single objects or a Recording, in JSON or YAML.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         // A JSON List is the common case: it is read item by item, without a copy of the whole.
-        let is_json = bytes.trim_ascii_start().first() == Some(&b'{');
-        if is_json && matches!(Form::of_json(bytes), Ok(Form::List)) {
-            return Objects::from_json_list(bytes);
+        match Form::first_byte(bytes)? {
+            b'{' if matches!(Form::of_json(bytes), Ok(Form::List)) => Objects::from_json_list(bytes),
+            _ => Objects::of_documents(documents::read(bytes)?),
         }
-        Objects::of_documents(documents::read(bytes)?)
     }
 
     pub(crate) fn of_documents(documents: Vec<Value>) -> Result<Self, String> {
@@ -375,7 +377,12 @@ impl Objects {
 
     /// Whether there is such a DaemonSet.
     pub(crate) fn has(&self, wanted: Option<&Wanted>) -> bool {
-        self.daemon_sets.iter().any(|item| item.is(wanted))
+        self.number_of(wanted) > 0
+    }
+
+    /// How many of these DaemonSets there are.
+    pub(crate) fn number_of(&self, wanted: Option<&Wanted>) -> usize {
+        self.daemon_sets.iter().filter(|item| item.is(wanted)).count()
     }
 
     /// One DaemonSet as kubectl and the API server read it; other objects may be unreadable.

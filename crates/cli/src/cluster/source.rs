@@ -1,14 +1,18 @@
 //! The sources of a command: kubectl, a file, stdin, or the built-in example.
 
-use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects};
+use crate::cluster::input::Read;
+use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects, Wanted};
 use crate::shell::console::{Format, Stop, system_clock};
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::path::PathBuf;
+
+/// How a file that gzip made begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Where the bytes come from.
 pub(crate) enum Source {
@@ -42,13 +46,17 @@ impl Source {
             Source::Stdin | Source::File(_) => {
                 let mut bytes = Vec::new();
                 let read = self.open().and_then(|mut file| file.read_to_end(&mut bytes));
-                read.map(|_| Cow::Owned(bytes)).map_err(|error| error.to_string())
+                read.map_err(|error| self.unreadable(&error))?;
+                match bytes.starts_with(&GZIP) {
+                    false => Ok(Cow::Owned(bytes)),
+                    true => Err(format!("is compressed: gunzip -c {self} prints its text, which `-` reads")),
+                }
             }
         }
     }
 
     /// Opens a file or stdin to be read piece by piece.
-    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
+    pub(crate) fn open(&self) -> io::Result<Box<dyn io::Read>> {
         Ok(match self {
             Source::Stdin => Box::new(io::stdin().lock()),
             Source::File(path) => Box::new(File::open(path)?),
@@ -56,6 +64,13 @@ impl Source {
                 Box::new(io::Cursor::new(self.bytes().map_err(io::Error::other)?))
             }
         })
+    }
+
+    fn unreadable(&self, error: &io::Error) -> String {
+        match error.kind() {
+            io::ErrorKind::IsADirectory => "is a directory: name a file in it".to_owned(),
+            _ => error.to_string(),
+        }
     }
 
     /// The objects of a List, a Recording or YAML documents.
@@ -84,14 +99,32 @@ impl Source {
 
     /// One decision to make.
     pub(crate) fn input(&self, choice: &Choice) -> Result<Input, Stop> {
+        match self.read(choice)? {
+            Read::Recording(input) => Ok(*input),
+            Read::Objects(objects) => self.input_of(objects, choice),
+        }
+    }
+
+    /// A Recording, which is one decision, or the objects of a cluster.
+    pub(crate) fn read(&self, choice: &Choice) -> Result<Read, Stop> {
         let read = match self {
-            Source::Kubectl(_) => return self.input_of(self.objects(Needs::Plan)?, choice),
+            Source::Kubectl(_) => return self.objects(Needs::Plan).map(Read::Objects),
             Source::Example { .. } | Source::Stdin | Source::File(_) => self.bytes().and_then(|bytes| {
                 let form = Form::of(&bytes)?;
-                Input::parse(&bytes, form, choice)
+                Read::parse(&bytes, form, choice)
             }),
         };
         read.map_err(|message| self.stop(message))
+    }
+
+    /// kubectl is asked for each kind of object; a file may lack one that a plan needs.
+    pub(crate) fn check(&self, objects: &Objects, wanted: Option<&Wanted>) -> Result<(), Stop> {
+        match self {
+            Source::Kubectl(_) => Ok(()),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => {
+                objects.lacks_no_kind(wanted).map_err(|message| self.stop(message))
+            }
+        }
     }
 
     /// One decision to make about objects that were read already.
@@ -112,12 +145,9 @@ impl Source {
     }
 
     /// When to look at the cluster: as the command line says, now for one that is there, and else at the newest time in it.
-    pub(crate) fn instant(
-        &self,
-        given: Option<Timestamp>,
-        newest: Option<Timestamp>,
-    ) -> Result<Timestamp, Stop> {
-        match (given, self, newest) {
+    pub(crate) fn instant(&self, given: Option<Timestamp>, objects: &Objects) -> Result<Timestamp, Stop> {
+        objects.is_over_by(given).map_err(|message| self.stop(message))?;
+        match (given, self, objects.now()) {
             (Some(now), _, _) => Ok(now),
             (None, Source::Kubectl(_), _) => Ok(system_clock()),
             (None, _, Some(newest)) => Ok(newest),

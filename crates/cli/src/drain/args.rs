@@ -1,7 +1,6 @@
 //! The node that the command line names, its pods, and the flags of `kubectl drain`.
 
-use crate::cluster::{ClusterArgs, Example, Models, Source};
-use crate::drain::selector;
+use crate::cluster::{ClusterArgs, Example, Models, Source, selector};
 use crate::shell::console::{Format, Stop};
 use daemonset::model::{Node, Pod as ListedPod};
 use daemonset_drain::{DaemonOwner, DrainPolicy, EmptyDir, Pod, PodSpec, PodStatus, Volume};
@@ -70,11 +69,12 @@ impl Args {
         if let Some(flag) = self.cluster.narrowing_flag() {
             return Err(Stop::Input(format!("{flag}: a drain is about the pods of all namespaces")));
         }
-        let source = self.cluster.clone().of_all_namespaces().source(self.file.clone(), None, EXAMPLE)?;
+        let cluster = self.cluster.clone().of_all_namespaces();
+        let source = cluster.source(self.file.clone(), None, EXAMPLE)?.source;
         let name = ["node/", "nodes/", "no/"].iter().find_map(|kind| self.node.strip_prefix(kind));
         let name = name.unwrap_or(&self.node);
         let objects = source.objects_on(name)?;
-        let newest = objects.now();
+        let now = source.instant(self.now, &objects)?;
         let Models { daemon_sets, nodes, pods, local_storage, .. } =
             objects.models().map_err(|message| source.stop(message))?;
         let node = named(name, nodes).map_err(|message| source.stop(message))?;
@@ -84,7 +84,7 @@ impl Args {
             daemon_sets: daemon_sets.iter().map(DaemonOwner::from).collect(),
             policy: self.policy()?,
             pod_selector: self.pod_selector.clone(),
-            now: source.instant(self.now, newest)?,
+            now,
             connection: self.cluster.connection(),
             source,
         })

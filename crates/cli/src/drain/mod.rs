@@ -3,7 +3,6 @@
 mod answer;
 mod args;
 mod batch;
-mod selector;
 mod text;
 
 use crate::drain::answer::Answer;

@@ -213,13 +213,12 @@ impl StoredArgs {
     fn resolve(&self, named: Option<Wanted>, may_ask: bool) -> Result<(Source, Option<Wanted>), Stop> {
         let flag = self.daemonset.as_deref().map(Wanted::parse).transpose().map_err(Stop::Input)?;
         let wanted = flag.or(named);
-        let source = if may_ask || self.from.is_some() || self.cluster.chooses() {
-            self.cluster.source(self.from.clone(), wanted.as_ref(), MIDROLLOUT)?
-        } else {
-            let instead_of = Some("no --filename names a manifest".to_owned());
-            Source::Example { example: MIDROLLOUT, instead_of }
-        };
-        Ok((source, wanted))
+        if may_ask || self.from.is_some() || self.cluster.chooses() {
+            let target = self.cluster.source(self.from.clone(), wanted, MIDROLLOUT)?;
+            return Ok((target.source, target.wanted));
+        }
+        let instead_of = Some("no --filename names a manifest".to_owned());
+        Ok((Source::Example { example: MIDROLLOUT, instead_of }, wanted))
     }
 }
 

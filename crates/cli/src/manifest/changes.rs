@@ -164,7 +164,7 @@ fn stored(args: &ChangeArgs, manifest: &Value) -> Result<Value, Stop> {
 pub(crate) fn wanted(manifest: &Value) -> Option<Wanted> {
     let namespace = Some(namespace(manifest)).filter(|namespace| !namespace.is_empty());
     let name = Some(name(manifest)).filter(|name| !name.is_empty())?;
-    Some(Wanted { namespace: namespace.map(str::to_owned), name: name.to_owned() })
+    Some(Wanted::named(namespace, name))
 }
 
 /// The only DaemonSet of a manifest.

@@ -1,6 +1,6 @@
 //! The node that the command line names, and the DaemonSets of the cluster.
 
-use crate::cluster::{ClusterArgs, Models, Needs, STEADY, Source, is_file, read_documents};
+use crate::cluster::{ClusterArgs, Models, Needs, STEADY, Source, Target, is_file, read_documents};
 use crate::shell::console::{Format, Stop};
 use daemonset::model::{DaemonSet, Node, Taint};
 use daemonset_placement::{LabelKnowledge, NodeShape, OtherLabels};
@@ -53,7 +53,8 @@ pub(crate) struct Question {
 impl Args {
     /// Reads the cluster and the file.
     pub(crate) fn question(&self) -> Result<Question, Stop> {
-        let source = self.cluster.clone().of_all_namespaces().source(self.from.clone(), None, STEADY)?;
+        let cluster = self.cluster.clone().of_all_namespaces();
+        let Target { source, wanted } = cluster.source(self.from.clone(), None, STEADY)?;
         let (name, file) = match (&self.node, &self.file) {
             (None, None) => return Err(Stop::Input("name a node, or a file with --filename".to_owned())),
             (Some(word), None) if is_file(word) => (None, Some(PathBuf::from(word))),
@@ -64,6 +65,7 @@ impl Args {
         let objects = source.objects(Needs::Nodes)?;
         let Models { mut daemon_sets, nodes, .. } =
             objects.models().map_err(|message| source.stop(message))?;
+        daemon_sets.retain(|ds| wanted.as_ref().is_none_or(|wanted| wanted.is(ds)));
         daemon_sets.sort_by(|a, b| {
             let key = |ds: &DaemonSet| (ds.metadata.namespace.clone(), ds.metadata.name.clone());
             key(a).cmp(&key(b))

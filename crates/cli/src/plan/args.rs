@@ -76,7 +76,8 @@ impl Args {
             Some(_) if self.target.is_open() => self.target.resolve_in_example(MIDROLLOUT)?,
             _ => self.target.resolve(MIDROLLOUT)?,
         };
-        let several = wanted.is_none() && self.target.cluster.chooses_several();
+        let is_named = wanted.as_ref().is_some_and(|wanted| wanted.name.is_some());
+        let several = !is_named && self.target.cluster.chooses_several();
         let choice = Choice { daemon_set: wanted, now, policy };
         if let Some(times) = self.time {
             return Ok(Job::Time { source, choice, times });

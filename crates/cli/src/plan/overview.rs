@@ -3,7 +3,7 @@
 use crate::cluster::{Choice, Objects, Source};
 use crate::plan::planned::{Named, Planned, fingerprint, planned};
 use crate::plan::{head, text};
-use crate::shell::console::system_clock;
+use crate::shell::console::Stop;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Table, presets};
 use daemonset::Plan;
@@ -20,10 +20,13 @@ pub(crate) struct Overview {
 }
 
 impl Overview {
-    pub(crate) fn new(objects: Objects, choice: &Choice) -> Result<Self, String> {
-        let now = choice.now.unwrap_or_else(system_clock);
-        let mut models = objects.models()?;
-        models.policy = choice.policy.clone();
+    pub(crate) fn new(objects: Objects, choice: &Choice, source: &Source) -> Result<Self, Stop> {
+        let stop = |message: String| source.stop(message);
+        let now = source.instant(choice.now, &objects)?;
+        source.check(&objects, choice.daemon_set.as_ref())?;
+        let mut models = objects.models().map_err(stop)?;
+        models.policy = choice.policy.clone().or(models.policy);
+        models.daemon_sets.retain(|ds| choice.daemon_set.as_ref().is_none_or(|wanted| wanted.is(ds)));
         let rows = planned(&models, now);
         Ok(Overview { now, rows })
     }

@@ -1,6 +1,6 @@
 //! One plan, or an overview of several: as text, as JSON, and as a fingerprint that shows whether anything has changed.
 
-use crate::cluster::{Input, Needs, Source};
+use crate::cluster::{Input, Objects, Read, Source};
 use crate::plan::args::Asked;
 use crate::plan::overview::Overview;
 use crate::plan::planned::{Named, fingerprint};
@@ -27,21 +27,28 @@ pub(crate) struct One {
 }
 
 impl View {
-    /// Reads the cluster and plans. Several DaemonSets of a file are an error that names them.
+    /// Reads the cluster and plans.
     pub(crate) fn read(asked: &Asked) -> Result<Self, Stop> {
+        match asked.source.read(&asked.choice)? {
+            Read::Recording(input) => View::one(*input, &asked.source),
+            Read::Objects(objects) => View::of(objects, asked),
+        }
+    }
+
+    /// An overview of several DaemonSets, where none is named.
+    fn of(objects: Objects, asked: &Asked) -> Result<Self, Stop> {
         let Asked { source, choice, several } = asked;
+        let wanted = choice.daemon_set.as_ref();
+        let is_named = wanted.is_some_and(|wanted| wanted.name.is_some());
+        let number = objects.number_of(wanted);
+        if !is_named && (number > 1 || (*several && number == 1)) {
+            return Overview::new(objects, choice, source).map(View::Several);
+        }
+        View::one(source.input_of(objects, choice)?, source)
+    }
+
+    fn one(input: Input, source: &Source) -> Result<Self, Stop> {
         let stop = |message: String| source.stop(message);
-        let input = match source {
-            Source::Kubectl(_) if choice.daemon_set.is_none() => {
-                let objects = source.objects(Needs::Plan)?;
-                let number = objects.daemon_set_names().len();
-                if number > 1 || (*several && number == 1) {
-                    return Overview::new(objects, choice).map(View::Several).map_err(stop);
-                }
-                Input::from_cluster(objects, choice).map_err(stop)?
-            }
-            _ => source.input(choice)?,
-        };
         let snapshot = input.snapshot().map_err(stop)?;
         let (plan, details) = (plan(&snapshot), details(&snapshot));
         drop(snapshot);

@@ -219,7 +219,8 @@ impl Args {
         if file.is_none() && !named && !self.cluster.chooses() {
             return Ok((Source::example(STEADY), wanted));
         }
-        Ok((self.cluster.source(file, wanted.as_ref(), STEADY)?, wanted))
+        let target = self.cluster.source(file, wanted, STEADY)?;
+        Ok((target.source, target.wanted))
     }
 
     fn scene(&self, source: &Source) -> Scene {

@@ -103,7 +103,7 @@ fn read(simulation: &Simulation) -> Result<Input, Stop> {
     let Simulation { source, daemon_set, .. } = simulation;
     let example = || {
         let (namespace, name) = EXAMPLE;
-        Some(Wanted { namespace: Some(namespace.to_owned()), name: name.to_owned() })
+        Some(Wanted::named(Some(namespace), name))
     };
     let daemon_set = match (daemon_set, source) {
         (None, Source::Example { .. }) => example(),

@@ -70,14 +70,15 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     let target = args.target.resolve(MIDROLLOUT)?;
     let source = &target.source;
     let objects = source.objects(Needs::Plan)?;
-    if let Some(wanted) = &target.wanted {
+    if let Some(wanted) = target.wanted.as_ref().filter(|wanted| wanted.name.is_some()) {
         objects.choose(Some(wanted)).map_err(|message| source.stop(message))?;
     }
-    let now = source.instant(args.now, objects.now())?;
+    source.check(&objects, target.wanted.as_ref())?;
+    let now = source.instant(args.now, &objects)?;
     let mut models = objects.models().map_err(|message| source.stop(message))?;
     let all = models.daemon_sets.clone();
     if let Some(wanted) = &target.wanted {
-        models.daemon_sets.retain(|ds| wanted.matches(&ds.metadata.namespace, &ds.metadata.name));
+        models.daemon_sets.retain(|ds| wanted.is(ds));
     }
     let subject = Subject::find(&args.subject, &models).map_err(|message| source.stop(message))?;
     let planned = planned(&models, now);

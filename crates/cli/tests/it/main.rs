@@ -4,6 +4,7 @@ mod answers;
 mod drain;
 mod goldens;
 mod hostile;
+mod inputs;
 #[cfg(unix)]
 mod kubectl;
 mod manifests;

@@ -165,14 +165,10 @@ fn a_cluster_without_daemon_sets_says_so() {
 fn only_one_place_can_be_read() {
     let fake = Fake::of_dump("places", "midrollout.json");
     let file = dump("midrollout.json");
-    assert_eq!(fake.refused(&["plan", &file, "-n", "x"]), "error: --namespace: has no effect on a file");
+    assert_eq!(fake.refused(&["plan", &file, "--context", "x"]), "error: --context: has no effect on a file");
     assert_eq!(
-        fake.refused(&["plan", "-f", &file, "-A"]),
-        "error: --all-namespaces: has no effect on a file"
-    );
-    assert_eq!(
-        fake.refused(&["plan", "--example", "-A"]),
-        "error: --all-namespaces: has no effect on --example"
+        fake.refused(&["plan", "--example", "--kubeconfig", "x"]),
+        "error: --kubeconfig: has no effect on --example"
     );
     assert_eq!(
         fake.refused(&["plan", "--example", "-f", &file]),

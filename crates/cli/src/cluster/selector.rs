@@ -1,4 +1,4 @@
-//! A label selector as a person writes it for `kubectl drain --pod-selector`: `app=web,tier in (a, b),!old`
+//! A label selector as a person writes it for kubectl: `app=web,tier in (a, b),!old`
 //! (v1.36 `apimachinery/pkg/labels/selector.go Parse`).
 
 use daemonset::model::{LabelSelector, Requirement};
