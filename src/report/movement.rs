@@ -93,7 +93,7 @@ impl Movement {
     }
 }
 
-fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
+pub(super) fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
     if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
 }
 

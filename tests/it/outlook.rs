@@ -1,7 +1,7 @@
 //! Whether a rollout makes progress, and how long it may take.
 
 use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -21,7 +21,11 @@ fn moving(acting: u32, waiting: u32) -> Value {
 
 /// `NotReady: a b`.
 fn obstacles(given: &Given) -> Vec<String> {
-    match outlook(given).state {
+    obstacles_of(outlook(given))
+}
+
+fn obstacles_of(outlook: Outlook) -> Vec<String> {
+    match outlook.state {
         RolloutState::Stuck { obstacles, .. } => obstacles
             .iter()
             .map(|found| {
@@ -131,4 +135,52 @@ fn an_outlook_has_a_json_form() {
         })
     );
     assert!(ObstacleKind::SelectingAll < ObstacleKind::NoRoom);
+}
+
+/// The obstacles while the kubelet of `a` has not reported for so many seconds, under a template that tolerates it.
+fn while_silent(seconds: i64, fleet: &Given) -> Vec<String> {
+    let signs = Signs::default().silent_node("a", Some(now() - SignedDuration::from_secs(seconds)));
+    let outlook = Outlook::with_signs(&fleet.plan(), now(), SignedDuration::from_secs(600), &signs);
+    obstacles_of(outlook.unwrap())
+}
+
+/// The plan deletes its pod, which only a kubelet can end.
+#[test]
+fn a_node_that_does_not_report_moves_nothing() {
+    let fleet = |pod| given(rolling(1)).node(node("a").has(pod)).node(node("b").has(old()));
+    let outdated = || fleet(old().not_ready());
+    assert_eq!(while_silent(599, &outdated()), ["Moving { acting: 0, waiting: 1 }"]);
+    assert_eq!(while_silent(600, &outdated()), ["NodeUnreachable: a"]);
+    assert_eq!(while_silent(600, &fleet(old().terminating(30))), ["NodeUnreachable: a"]);
+    assert_eq!(while_silent(599, &fleet(old().terminating(30))), ["Moving { acting: 0, waiting: 1 }"]);
+    // Its updated pod is not the one to look at.
+    assert_eq!(while_silent(600, &fleet(unready(700))), ["NodeLost: a"]);
+    assert_eq!(while_silent(599, &fleet(unready(700))), ["NotReady: a"]);
+    // A failed pod is removed by the API server itself.
+    assert_eq!(while_silent(600, &fleet(old().failed())), ["Moving { acting: 1, waiting: 0 }"]);
+    let empty = given(rolling(1)).node(node("a")).node(node("b").has(new()));
+    assert_eq!(while_silent(600, &empty), ["NodeUnreachable: a"]);
+    let updated = given(rolling(1)).node(node("a").has(new())).node(node("b").has(new()));
+    assert_eq!(while_silent(600, &updated), ["Complete"]);
+}
+
+/// A controller that runs does them within seconds.
+#[test]
+fn actions_that_nobody_does_are_an_obstacle() {
+    let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old()));
+    let after = |seconds| {
+        let signs = Signs::default().last_change(now() - SignedDuration::from_secs(seconds));
+        Outlook::with_signs(&fleet.plan(), now(), SignedDuration::from_secs(600), &signs).unwrap()
+    };
+    assert_eq!(obstacles_of(after(599)), ["Moving { acting: 1, waiting: 0 }"]);
+    assert_eq!(obstacles_of(after(600)), ["NotDone: a"]);
+}
+
+/// One node may be stuck while others move.
+#[test]
+fn a_rollout_that_moves_may_have_obstacles() {
+    let fleet = given(rolling(2)).node(node("a").has(unready(700))).node(node("b").has(unready(1)));
+    let outlook = outlook(&fleet);
+    assert_eq!(json!(outlook.state), moving(0, 1));
+    assert_eq!(json!(outlook.obstacles), json!([{"kind": "NotReady", "nodes": ["a"]}]));
 }

@@ -27,9 +27,10 @@ pub(crate) const WHY: &str = "\
 Examples:
   kubectl daemonset why node-1 --example
   kubectl daemonset why node-exporter-hxw9r --example
+  kubectl daemonset why node-exporter --example
   kubectl daemonset why node-1 -n monitoring --daemonset monitoring/node-exporter
 
-Exit codes: 0 the answer is printed, 2 bad input: neither a node nor a pod has that name";
+Exit codes: 0 the answer is printed, 2 bad input: no node, pod or DaemonSet has that name";
 
 pub(crate) const ON: &str = "\
 Examples:
@@ -119,7 +120,7 @@ Exit codes: 0 the description is printed, 1 there is no such revision, 2 bad inp
 pub(crate) const ROLLOUT: &str = "\
 Examples:
   kubectl daemonset rollout status --example
-  kubectl daemonset rollout stuck -n monitoring node-exporter
+  kubectl daemonset rollout history -n monitoring node-exporter
   kubectl daemonset rollout plan --example
 
 pause, resume, approve and plan are about a rollout that annotations of the DaemonSet steer: waves, pauses, failures.
@@ -210,8 +211,9 @@ Exit codes: 0 the difference is printed, 1 there is no such revision, 2 bad inpu
 
 pub(crate) const STUCK: &str = "\
 Examples:
-  kubectl daemonset rollout stuck --example
-  kubectl daemonset rollout stuck -n monitoring node-exporter --patience 5m
+  kubectl daemonset stuck --example
+  kubectl daemonset stuck -A
+  kubectl daemonset stuck -n monitoring node-exporter --patience 5m
 
 Exit codes: 0 complete or moving, 1 stuck, 2 bad input";
 

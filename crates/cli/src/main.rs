@@ -14,6 +14,8 @@
     clippy::unwrap_used
 )]
 
+mod case;
+mod cause;
 mod cluster;
 mod describe;
 mod drain;
@@ -26,6 +28,7 @@ mod rollout;
 mod shell;
 mod simulate;
 mod steered;
+mod stuck;
 mod turning;
 mod why;
 mod words;
@@ -53,9 +56,12 @@ enum Command {
     /// The pods of each node, the actions that come next, and their reasons
     #[command(after_help = help::PLAN)]
     Plan(plan::args::Args),
-    /// Why a node or a pod is as it is: which rule holds it, since when, and what comes next
+    /// Why a node, a pod or a rollout is as it is: which rule holds it, since when, and what comes next
     #[command(after_help = help::WHY)]
     Why(why::Args),
+    /// Whether rollouts move, which nodes hold them and why, and the commands to run next
+    #[command(after_help = help::STUCK)]
+    Stuck(stuck::Args),
     /// Which DaemonSets run on a node, one that is there or one that does not exist yet, and the sums of their pods
     #[command(after_help = help::ON)]
     On(Box<on::Args>),
@@ -120,6 +126,7 @@ fn run(command: Command) -> ExitCode {
         Command::On(args) => return finish("stdout", on::run(&args)),
         Command::Drain(args) => return finish("stdout", drain::run(&args)),
         Command::Describe(args) => describe::describe(&args),
+        Command::Stuck(args) => stuck::run(&args),
         Command::Lint(args) => manifest::lint(&args),
         Command::WouldRestart(args) => manifest::would_restart(&args),
         Command::Create(args) => manifest::create(&args),

@@ -120,7 +120,7 @@ fn names(command: &Command, words: &[String]) -> Vec<String> {
     let wanted = command.get_positionals().next().and_then(|arg| arg.get_value_names()?.first());
     let kinds = match wanted.map(|name| name.as_str()) {
         Some("NAME|FILE") => "daemonsets",
-        Some("NODE|POD") => "nodes,pods",
+        Some("NODE|POD|DAEMONSET") => "nodes,pods,daemonsets",
         Some("NODE|FILE" | "NODE") => "nodes",
         _ => return Vec::new(),
     };

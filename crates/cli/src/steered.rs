@@ -3,7 +3,7 @@
 
 use crate::cluster::Input;
 use crate::cluster::policy::{self, PolicyProblem};
-use crate::words::{self, count};
+use crate::words::{self, count, labelled};
 use daemonset::model::DaemonSet;
 use daemonset::policy::{FailureAction, RolloutPolicy};
 use daemonset::report::{
@@ -338,14 +338,6 @@ impl<'a> Steered<'a> {
         let (index, wave) = waves.find(|(_, wave)| wave.nodes.contains(&node.node))?;
         Some((index, wave.progress))
     }
-}
-
-/// The first line with the label, the others under it.
-fn labelled(
-    label: &'static str,
-    lines: impl Iterator<Item = String>,
-) -> impl Iterator<Item = (&'static str, String)> {
-    lines.enumerate().map(move |(position, line)| (if position == 0 { label } else { "" }, line))
 }
 
 pub(crate) fn has_updated(node: &NodeVerdict) -> bool {

@@ -57,6 +57,14 @@ pub(crate) fn names(names: impl IntoIterator<Item = impl fmt::Display>, most: us
     text
 }
 
+/// The first line with the label, the others under it.
+pub(crate) fn labelled(
+    label: &'static str,
+    lines: impl Iterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    lines.enumerate().map(move |(position, line)| (if position == 0 { label } else { "" }, line))
+}
+
 /// Why a plan stops before the rollout.
 pub(crate) fn no_rollout(situation: Situation) -> &'static str {
     match situation {
@@ -116,14 +124,15 @@ pub(crate) fn placement(node: &NodeVerdict) -> String {
     text
 }
 
-/// The cause that the containers of a node's pod give for its not being Ready, such as `crashing`. A failed pod, which has
-/// ended, shows as such.
-pub(crate) fn trouble(node: &NodeVerdict) -> Option<UnavailableCause> {
-    let by_containers = |cause: &UnavailableCause| {
-        matches!(cause, UnavailableCause::Crashing | UnavailableCause::Pulling)
-            && node.pods.iter().all(|pod| pod.state != PodState::Failed)
-    };
-    node.unavailable.filter(by_containers)
+/// The cause that the containers of a node's pod give for its not being Ready. A failed pod, which has ended, shows as such.
+pub(crate) fn trouble(node: &NodeVerdict) -> Option<&'static str> {
+    let is_live = node.pods.iter().all(|pod| pod.state != PodState::Failed);
+    match node.unavailable.filter(|_| is_live)? {
+        UnavailableCause::Crashing => Some("crashing"),
+        // The kubelet has tried, and has failed: that is no progress.
+        UnavailableCause::Pulling => Some("unable to pull its image"),
+        _ => None,
+    }
 }
 
 /// The effect first: keys may be long, and wrapped.

@@ -122,6 +122,18 @@ impl Kubectl {
         }
     }
 
+    /// The flags by which kubectl finds the same cluster, each after a space.
+    pub(crate) fn flags(&self) -> String {
+        let mut arguments = Vec::new();
+        self.add_connection(&mut arguments);
+        let quoted = arguments.iter().map(|argument| {
+            let argument = argument.to_string_lossy();
+            // A value with NUL can't be an argument of any program.
+            shlex::try_quote(&argument).map_or_else(|_| argument.to_string(), Into::into)
+        });
+        quoted.map(|argument| format!(" {argument}")).collect()
+    }
+
     /// For a watch, which draws itself. Once the flag is set, a child that runs is ended, and its answer is an error.
     pub(crate) fn watch_until(&mut self, interrupted: Arc<AtomicBool>) {
         self.interrupted = interrupted;

@@ -57,39 +57,6 @@ pub(super) fn at(place: &str, path: &str, item: &Value, error: &dyn fmt::Display
     format!("{path} ({}): {error}", format!("{kind} {name}").trim_start())
 }
 
-/// The message of the scheduler or the kubelet about a pod that does not start.
-pub(super) fn trouble(pod: &Value) -> Option<String> {
-    let list = |pointer: &str| pod.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
-    let text = |value: &Value, pointer: &str| {
-        value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
-    };
-    let with_message = |reason: String, message: String| match message.as_str() {
-        "" => reason,
-        message => format!("{reason} ({message})"),
-    };
-    let unscheduled = list("/status/conditions").find(|condition| {
-        text(condition, "/type") == "PodScheduled" && text(condition, "/status") == "False"
-    });
-    if let Some(condition) = unscheduled {
-        let (reason, message) = (text(condition, "/reason"), text(condition, "/message"));
-        return Some(format!("The scheduler says {}", with_message(reason, message)));
-    }
-    let containers = list("/status/initContainerStatuses").chain(list("/status/containerStatuses"));
-    containers.into_iter().find_map(|container| {
-        let state =
-            ["/state/waiting", "/state/terminated"].into_iter().find_map(|it| container.pointer(it))?;
-        let (reason, message) = (text(state, "/reason"), text(state, "/message"));
-        let done = reason == "Completed" || reason.is_empty();
-        // A recording keeps the reason alone.
-        let container = match text(container, "/name").as_str() {
-            "" => "a container".to_owned(),
-            name => format!("container {name}"),
-        };
-        let says = || format!("The kubelet says of {container}: {}", with_message(reason, message));
-        (!done).then(says)
-    })
-}
-
 /// Whether the pod has a volume whose data its end deletes.
 pub(super) fn has_local_storage(pod: &Value) -> bool {
     let volumes = pod.pointer("/spec/volumes").and_then(Value::as_array);

@@ -2,9 +2,10 @@
 
 use crate::cluster::documents;
 use crate::cluster::input::Form;
+use crate::cluster::notes::Notes;
 use crate::cluster::object::{
     Kind, allocatable, at, entries, full_name, has_local_storage, is_of_another_era, joined, member, name,
-    namespace, object, prefix, times, trouble,
+    namespace, object, prefix, times,
 };
 use crate::cluster::places::Places;
 use crate::cluster::policy::{
@@ -12,9 +13,7 @@ use crate::cluster::policy::{
 };
 use crate::cluster::{Choice, Wanted};
 use crate::shell::hostile;
-use daemonset::model::{
-    ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, PodMeta, ResourceList, Uid,
-};
+use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, PodMeta, ResourceList};
 use daemonset::policy::Powers;
 use daemonset::{Memory, Policy, Recording};
 use jiff::Timestamp;
@@ -62,8 +61,7 @@ pub(crate) struct Objects {
     pub(super) revisions: Vec<RawItem<ControllerRevision>>,
     pub(super) nodes: Vec<Item<Node>>,
     pub(super) pods: Vec<Item<Pod>>,
-    /// Reasons why pods are not Ready, by uid: no decision reads them.
-    troubles: BTreeMap<Uid, String>,
+    notes: Notes,
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
     local_storage: BTreeSet<(String, String)>,
     priority_classes: Vec<String>,
@@ -95,7 +93,7 @@ impl Default for Objects {
             revisions: Vec::new(),
             nodes: Vec::new(),
             pods: Vec::new(),
-            troubles: BTreeMap::new(),
+            notes: Notes::default(),
             local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
             allocatable: BTreeMap::new(),
@@ -125,8 +123,7 @@ pub(crate) struct Models {
     pub(crate) daemon_sets: Vec<DaemonSet>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) pods: Vec<Pod>,
-    /// Reasons why pods are not Ready, by uid.
-    pub(crate) troubles: BTreeMap<Uid, String>,
+    pub(crate) notes: Notes,
     /// Pods with an emptyDir volume, by namespace and name.
     pub(crate) local_storage: BTreeSet<(String, String)>,
     pub(crate) revisions: Vec<ControllerRevision>,
@@ -226,6 +223,7 @@ impl Objects {
             }
             Kind::Node => {
                 if let Some(model) = self.model::<Node>(&path, &raw) {
+                    self.notes.add_node(&raw);
                     let allocatable = allocatable(&raw);
                     self.allocatable.extend(allocatable.map(|list| (model.metadata.name.to_string(), list)));
                     self.nodes.push(Item { path, model });
@@ -233,9 +231,7 @@ impl Objects {
             }
             Kind::Pod => {
                 if let Some(model) = self.model::<Pod>(&path, &raw) {
-                    if let Some(trouble) = trouble(&raw) {
-                        self.troubles.insert(model.metadata.uid.clone(), trouble);
-                    }
+                    self.notes.add_pod(&model.metadata.uid, &raw);
                     if has_local_storage(&raw) {
                         let PodMeta { namespace, name, .. } = &model.metadata;
                         self.local_storage.insert((namespace.clone(), name.clone()));
@@ -281,7 +277,7 @@ impl Objects {
         self.revisions.append(&mut other.revisions);
         self.nodes.append(&mut other.nodes);
         self.pods.append(&mut other.pods);
-        self.troubles.append(&mut other.troubles);
+        self.notes.append(other.notes);
         self.local_storage.append(&mut other.local_storage);
         self.priority_classes.append(&mut other.priority_classes);
         self.allocatable.append(&mut other.allocatable);
@@ -406,7 +402,7 @@ impl Objects {
             daemon_sets: self.daemon_sets.into_iter().filter_map(|item| item.model).collect(),
             nodes: self.nodes.into_iter().map(|item| item.model).collect(),
             pods: self.pods.into_iter().map(|item| item.model).collect(),
-            troubles: self.troubles,
+            notes: self.notes,
             local_storage: self.local_storage,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,

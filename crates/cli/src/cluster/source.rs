@@ -155,6 +155,21 @@ impl Source {
         }
     }
 
+    /// The flags by which another command of this program reads the same, each after a space. Those of kubectl itself are not
+    /// among them.
+    pub(crate) fn flags(&self) -> String {
+        match self {
+            Source::Example { .. } => " --example".to_owned(),
+            Source::Stdin => " -f -".to_owned(),
+            Source::File(path) => {
+                let path = path.to_string_lossy();
+                let quoted = shlex::try_quote(&path).map_or_else(|_| path.to_string(), Into::into);
+                format!(" -f {quoted}")
+            }
+            Source::Kubectl(kubectl) => kubectl.flags(),
+        }
+    }
+
     /// Bad input, with where it comes from.
     pub(crate) fn stop(&self, message: impl fmt::Display) -> Stop {
         Stop::Input(match self {

@@ -14,7 +14,7 @@ pub(crate) fn line(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerd
         StrategyInForce::Surge(_) => within_max_surge(budget, nodes),
         StrategyInForce::OnDelete => {
             let unavailable = unavailable(budget, nodes, "unavailable ");
-            format!("none: whoever deletes a pod decides; of D {} nodes {unavailable}", budget.desired)
+            format!("none: whoever deletes a pod decides; of {} nodes {unavailable}", budget.desired)
         }
         other => format!("{other:?}: {budget:?}"),
     }
@@ -32,7 +32,7 @@ fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let taken = reasons.chain(changed).filter(|reason| counted.contains(reason)).count() + begun.count();
     let Budget { desired, max_unavailable, .. } = *budget;
     let left = left(max_unavailable, (budget.unavailable + budget.lost) as usize, taken);
-    let limit = format!("M {max_unavailable} of D {desired} nodes may be unavailable");
+    let limit = format!("{max_unavailable} of {desired} nodes may be unavailable");
     format!("{left}: {limit}, {}", unavailable(budget, nodes, ""))
 }
 
@@ -50,7 +50,7 @@ fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
         }
     };
     let unavailable = unavailable(budget, nodes, "unavailable ");
-    format!("{left}: S {max_surge} of D {desired} nodes may have two pods, {users}; {unavailable}")
+    format!("{left}: {max_surge} of {desired} nodes may have two pods, {users}; {unavailable}")
 }
 
 /// How much is left, and what this plan takes of it.
@@ -58,24 +58,21 @@ fn left(limit: u32, used: usize, taken: usize) -> String {
     let left = (limit as usize).saturating_sub(used);
     match (left, taken) {
         (0, 0) => "spent".to_owned(),
-        // A node that is not yet available counts by NR alone.
+        // A node that is not yet available counts by the number that is not Ready alone.
         (0, _) => format!("spent but for {taken} not yet available"),
         (_, 0) => format!("{left} left"),
         (_, _) => format!("{left} left, {taken} for this plan"),
     }
 }
 
-/// `U 1 is (NR 1 not Ready): node-2`.
+/// `1 is (1 not Ready): node-2`.
 fn unavailable(budget: &Budget, nodes: &[NodeVerdict], what: &str) -> String {
     let Budget { unavailable, not_ready, .. } = *budget;
     let verb = if unavailable == 1 { "is" } else { "are" };
     let down = nodes.iter().filter(|node| node.counts.unavailable).map(|node| &node.node);
     let colon = if unavailable == 0 { "" } else { ": " };
     let beside = beside(budget, nodes);
-    format!(
-        "U {unavailable} {verb} {what}(NR {not_ready} not Ready){colon}{}{beside}",
-        names(down, MOST_NAMES)
-    )
+    format!("{unavailable} {verb} {what}({not_ready} not Ready){colon}{}{beside}", names(down, MOST_NAMES))
 }
 
 /// Nodes that count though they are no Ready target nodes, and nodes that do not count though they lack a pod.

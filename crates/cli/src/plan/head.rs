@@ -7,7 +7,7 @@ use crate::steered::{Steered, has_available};
 use crate::turning::{self, Details};
 use crate::words;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
-use daemonset::report::{NodeOutcome, NodeVerdict, Situation, StrategyInForce, UnavailableCause};
+use daemonset::report::{NodeOutcome, NodeVerdict, Situation, StrategyInForce};
 use daemonset::{Plan, Policy};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
@@ -174,15 +174,20 @@ pub(crate) fn now(plan: &Plan) -> String {
     }
 }
 
-/// ` (2 crashing, 1 pulling)`: the nodes whose containers say so, if there are any.
+/// ` (2 crashing, 1 unable to pull its image)`: the nodes whose containers say so, if there are any.
 fn troubles(plan: &Plan) -> String {
     let waiting = plan.report.nodes.iter().filter(|node| waits(node));
-    let mut counts: BTreeMap<UnavailableCause, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for cause in waiting.filter_map(words::trouble) {
         *counts.entry(cause).or_default() += 1;
     }
     let counts: Vec<String> = counts.into_iter().map(|(cause, nodes)| format!("{nodes} {cause}")).collect();
     if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
+}
+
+/// Whether a node waits for anything.
+pub(crate) fn any_waits(plan: &Plan) -> bool {
+    plan.report.nodes.iter().any(waits)
 }
 
 fn waits(node: &NodeVerdict) -> bool {

@@ -23,7 +23,7 @@ mod view;
 mod watch;
 
 pub(crate) use head::lines as head_lines;
-pub(crate) use phrase::{Context, outcome, state};
+pub(crate) use phrase::outcome;
 pub(crate) use planned::{Planned, planned};
 use serde::Serialize;
 use serde_json::Value;

@@ -33,6 +33,11 @@ pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Detail
         text.push_str(&line(WARNING, "Warning", &warning.to_string()));
     }
     text.push_str(&line(LABEL, "Next", &next(plan, input.recording.now)));
+    if head::any_waits(plan) {
+        let meta = &input.recording.daemon_set.metadata;
+        let stuck = format!("kubectl daemonset stuck {}/{}{}", meta.namespace, meta.name, source.flags());
+        text.push_str(&line(LABEL, "Run", &stuck));
+    }
     text
 }
 

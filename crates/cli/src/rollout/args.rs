@@ -2,10 +2,11 @@
 
 use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Target, TargetArgs, Wanted, is_file};
 use crate::manifest;
-use crate::shell::console::{Format, Stop, duration};
+use crate::shell::console::{Format, Stop};
+use crate::stuck;
 use clap::{Args as Group, Subcommand};
 use daemonset_kubectl::DryRun;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::path::PathBuf;
 
 /// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent to the
@@ -103,16 +104,7 @@ pub(crate) enum Job {
     },
     /// Whether a rollout moves, its obstacles, and how many rounds are left
     #[command(after_help = crate::help::STUCK)]
-    Stuck {
-        #[command(flatten)]
-        from: From,
-        /// How long a pod may take to become Ready
-        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
-        patience: SignedDuration,
-        /// The instant to look at. Default: as for plan
-        #[arg(long, value_name = "RFC3339")]
-        now: Option<Timestamp>,
-    },
+    Stuck(stuck::Args),
     #[command(hide = true)]
     Lint(manifest::LintArgs),
     #[command(hide = true)]

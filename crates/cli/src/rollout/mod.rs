@@ -10,7 +10,6 @@ mod kubectl_command;
 mod preview;
 mod status;
 mod steer;
-mod stuck;
 mod verbs;
 
 use crate::cluster::Source;
@@ -19,6 +18,7 @@ use crate::rollout::args::{Args, Job};
 use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
 use crate::shell::response::Response;
+use crate::stuck;
 use comfy_table::{Table, presets};
 
 /// Runs the subcommand.
@@ -41,7 +41,7 @@ fn answer(job: &Job) -> Result<Response, Stop> {
         Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
         Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
         Job::Diff { older, newer, from } => verbs::diff(from, *older, newer.as_deref()),
-        Job::Stuck { from, patience, now } => stuck::stuck(from, *patience, *now),
+        Job::Stuck(args) => stuck::run(args),
         Job::Lint(args) => manifest::lint(args),
         Job::Create(args) => manifest::create(args),
         Job::Update(args) => manifest::update(args),

@@ -1,4 +1,4 @@
-//! `kubectl daemonset why`: which rule holds a node or a pod, since when, and what comes next.
+//! `kubectl daemonset why`: which rule holds a node, a pod or a rollout, since when, and what comes next.
 
 mod node;
 mod placement;
@@ -9,11 +9,13 @@ mod rule;
 mod subject;
 mod turn;
 
+use crate::case::Case;
 use crate::cluster::{MIDROLLOUT, Models, Needs, TargetArgs};
 use crate::plan::{Planned, planned};
 use crate::shell::console::{Format, Stop, print, print_json};
-use crate::why::node::Case;
+use crate::stuck::{Look, Patience, Shown};
 use crate::why::subject::Subject;
+use crate::words;
 use anstyle::Style;
 use daemonset::model::DaemonSet;
 use daemonset::report::{NodeDetail, NodeVerdict, PodVerdict};
@@ -22,11 +24,11 @@ use serde::Serialize;
 
 const LABEL: Style = Style::new().bold();
 
-/// Explains a node or a pod.
+/// Explains a node, a pod, or the rollout of a DaemonSet.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A node or a pod, by its name; node/NAME or pod/NAME where both have it
-    #[arg(value_name = "NODE|POD")]
+    /// A node, a pod or a DaemonSet, by its name; node/NAME, pod/NAME or ds/NAME where several have it
+    #[arg(value_name = "NODE|POD|DAEMONSET")]
     subject: String,
     #[command(flatten)]
     target: TargetArgs,
@@ -63,6 +65,9 @@ struct AboutDaemonSet<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a NodeDetail>,
     sentences: Vec<String>,
+    /// The commands to run next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<String>,
 }
 
 /// Runs the subcommand.
@@ -80,14 +85,21 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     if let Some(wanted) = &target.wanted {
         models.daemon_sets.retain(|ds| wanted.is(ds));
     }
+    let connection = args.target.cluster.connection();
     let subject = Subject::find(&args.subject, &models).map_err(|message| source.stop(message))?;
     let planned = planned(&models, now);
     if let [Planned { plan: Err(error), .. }] = planned.as_slice() {
         return Err(source.stop(error));
     }
     let answer = match subject {
-        Subject::Node(node) => about_node(node, &planned, &models, (&all, now)),
-        Subject::Pod(pod) => pod::about(pod, &planned, &models, now),
+        Subject::Node(node) => about_node(node, &planned, &models, (&all, now), &connection),
+        Subject::Pod(pod) => pod::about(pod, &planned, &models, now, &connection),
+        Subject::DaemonSet(ds) => {
+            let look =
+                Look { source, models: &models, now, connection: &connection, patience: Patience::DEFAULT };
+            let only: Vec<&Planned> = planned.iter().filter(|it| it.daemon_set == *ds).collect();
+            return look.respond(&only, args.output, Shown::One)?.with_code(0).print();
+        }
     };
     source.announce(args.output)?;
     match args.output {
@@ -102,6 +114,7 @@ fn about_node<'a>(
     planned: &'a [Planned],
     models: &'a Models,
     (all, now): (&[DaemonSet], Timestamp),
+    connection: &str,
 ) -> Answer<'a> {
     let name = node.metadata.name.as_str();
     let about = planned.iter().map(|planned| match &planned.plan {
@@ -111,16 +124,18 @@ fn about_node<'a>(
             pod: None,
             detail: None,
             sentences: vec![format!("There is no plan: {error}")],
+            commands: Vec::new(),
         },
         Ok(plan) => {
-            let case = Case { planned, plan, models, now };
+            let case = Case { planned, plan, models, now, connection };
             let verdict = plan.report.node(name);
             let sentences = match verdict {
                 Some(verdict) => case.sentences(verdict),
                 None => vec![case.situation()],
             };
             let detail = planned.details.get(name);
-            AboutDaemonSet { name: &planned.name, verdict, pod: None, detail, sentences }
+            let commands = verdict.map(|verdict| case.look(verdict)).unwrap_or_default();
+            AboutDaemonSet { name: &planned.name, verdict, pod: None, detail, sentences, commands }
         }
     });
     let daemon_sets: Vec<AboutDaemonSet<'a>> = about.collect();
@@ -140,6 +155,9 @@ fn text(answer: &Answer<'_>) -> String {
             answer.kind, answer.name, about.name
         ));
         about.sentences.iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));
+        for (label, command) in words::labelled("Run", about.commands.iter().cloned()) {
+            text.push_str(&format!("{LABEL}{label:<11}{LABEL:#}{command}\n"));
+        }
         text.push('\n');
     }
     answer.sentences.iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));

@@ -1,20 +1,7 @@
 //! A node in sentences: whether it should run a pod, which pods it has, which rule holds it, and what comes next.
 
-use crate::cluster::Models;
-use crate::plan::Planned;
-use crate::words::{self, count};
-use daemonset::Plan;
-use daemonset::report::{Budget, NodeOutcome, NodeVerdict, PodVerdict, Situation, StrategyInForce, Warning};
-use jiff::Timestamp;
-
-/// A DaemonSet, its plan, and the objects that the plan was made from.
-#[derive(Clone, Copy)]
-pub(crate) struct Case<'a> {
-    pub(crate) planned: &'a Planned,
-    pub(crate) plan: &'a Plan,
-    pub(crate) models: &'a Models,
-    pub(crate) now: Timestamp,
-}
+use crate::case::Case;
+use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Warning};
 
 impl Case<'_> {
     /// Everything that matters to a node, the present first.
@@ -25,9 +12,7 @@ impl Case<'_> {
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
-        sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
-        sentences.push(self.next());
         sentences
     }
 
@@ -42,22 +27,8 @@ impl Case<'_> {
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
-        sentences.extend(self.budget(node));
         sentences.extend(self.warnings(node));
-        sentences.push(self.next());
         sentences
-    }
-
-    fn next(&self) -> String {
-        match self.plan.requeue() {
-            Some((at, reason)) if at <= self.now => {
-                format!("The next plan follows at once: {}.", words::waking(reason))
-            }
-            Some((at, reason)) => {
-                format!("The next plan follows {}: {}.", self.at(at), words::waking(reason))
-            }
-            None => "The next plan follows when an object changes; time alone changes nothing.".to_owned(),
-        }
     }
 
     /// Why there are no verdicts.
@@ -77,28 +48,13 @@ impl Case<'_> {
         .to_owned()
     }
 
-    /// The figures, in words, for a target node with something to wait for.
-    fn budget(&self, node: &NodeVerdict) -> Option<String> {
-        let (strategy, budget) = (self.plan.report.strategy?, self.plan.report.budget?);
-        let settled = matches!(node.outcome, NodeOutcome::UpToDate | NodeOutcome::NotTarget);
-        if settled && !node.counts.lost {
-            return None;
-        }
-        let Budget { desired, max_unavailable, max_surge, unavailable, not_ready, .. } = budget;
-        let limit = match strategy {
-            StrategyInForce::OnDelete => "no limit holds under OnDelete".to_owned(),
-            StrategyInForce::Replace(limit) => {
-                format!("maxUnavailable {limit} lets {max_unavailable} be without an available pod")
-            }
-            StrategyInForce::Surge(limit) => format!("maxSurge {limit} lets {max_surge} have two pods"),
-            other => format!("{other:?}"),
-        };
-        let is = if unavailable == 1 { "is" } else { "are" };
-        Some(format!(
-            "The figures: {} should run a pod (desired); {limit}; {unavailable} {is} without an available one \
-             (unavailable), {not_ready} without a Ready one (not Ready).",
-            count(desired as usize, "node")
-        ))
+    /// The commands that tell more of its cause, or of those of the nodes that hold it.
+    pub(crate) fn look(&self, node: &NodeVerdict) -> Vec<String> {
+        let of = |node: &NodeVerdict| self.cause(node).map(|cause| self.commands(node, &cause));
+        of(node).unwrap_or_else(|| {
+            let of_users = self.users(node).into_iter().filter_map(of).next();
+            of_users.unwrap_or_default()
+        })
     }
 
     fn warnings(&self, node: &NodeVerdict) -> Vec<String> {
@@ -129,19 +85,5 @@ impl Case<'_> {
         };
         let warnings = self.plan.warnings.iter().filter(concerns);
         warnings.map(|warning| format!("Warning: {warning}.")).collect()
-    }
-
-    /// An instant to come: `at 2026-01-01T00:00:05Z, in 5s`.
-    pub(super) fn at(&self, at: Timestamp) -> String {
-        format!("at {at}, {}", words::relative(at.max(self.now), self.now).replacen("for 0s", "now", 1))
-    }
-
-    /// An instant of the past: `2026-01-01T00:00:05Z (for 5s)`.
-    pub(super) fn since(&self, at: Timestamp) -> String {
-        format!("{at} ({})", words::relative(at.min(self.now), self.now))
-    }
-
-    pub(super) fn maybe_since(&self, at: Option<Timestamp>) -> String {
-        at.map(|at| format!(" since {}", self.since(at))).unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a node should run a pod, and if not, which taint, selector or name says so.
 
-use crate::why::node::Case;
+use crate::case::Case;
 use daemonset::model::{Node, Taint};
 use daemonset::report::{NodePlacement, NodeVerdict};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! A pod: the node that it is on, or why it belongs to no DaemonSet here.
 
+use crate::case::Case;
 use crate::cluster::Models;
 use crate::plan::Planned;
-use crate::why::node::Case;
 use crate::why::{AboutDaemonSet, Answer};
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::Pod;
@@ -15,12 +15,13 @@ pub(crate) fn about<'a>(
     planned: &'a [Planned],
     models: &'a Models,
     now: Timestamp,
+    connection: &str,
 ) -> Answer<'a> {
     let (name, namespace) = (pod.metadata.name.as_str(), pod.metadata.namespace.as_str());
     let mut daemon_sets = Vec::new();
     for planned in planned {
         let Ok(plan) = &planned.plan else { continue };
-        let case = Case { planned, plan, models, now };
+        let case = Case { planned, plan, models, now, connection };
         let verdict = plan.report.nodes.iter().find_map(|node| {
             let pod = node.pods.iter().find(|it| it.pod.name == name && it.pod.namespace == namespace)?;
             Some((node, pod))
@@ -33,6 +34,7 @@ pub(crate) fn about<'a>(
                 pod: Some(verdict),
                 detail: planned.details.get(node.node.as_str()),
                 sentences,
+                commands: case.look(node),
             });
         } else if let Some(sentence) = outside(plan, pod, planned) {
             let sentences = vec![sentence];
@@ -42,6 +44,7 @@ pub(crate) fn about<'a>(
                 pod: None,
                 detail: None,
                 sentences,
+                commands: Vec::new(),
             });
         }
     }

@@ -1,6 +1,6 @@
 //! The pods of a node: revision, state, and since when.
 
-use crate::why::node::Case;
+use crate::case::Case;
 use crate::words::deleting;
 use daemonset::report::{Evidence, NodeVerdict, PodState, PodVerdict};
 use jiff::SignedDuration;

@@ -1,7 +1,8 @@
 //! The rollout of a node in sentences: the wave that it belongs to, and the step that opens it.
 
+use crate::case::Case;
+use crate::cluster::policy::APPROVED;
 use crate::steered::{Steered, has_available};
-use crate::why::node::Case;
 use crate::words;
 use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, WaveProgress};
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 const MOST_NAMES: usize = 5;
 
 impl Case<'_> {
-    pub(super) fn steered(&self) -> Option<Steered<'_>> {
+    pub(crate) fn steered(&self) -> Option<Steered<'_>> {
         self.planned.steered(self.plan, self.now)
     }
 
@@ -135,6 +136,15 @@ impl Case<'_> {
             }
         }
         Some(sentences.join(" ")).filter(|text| !text.is_empty())
+    }
+
+    /// The approval of another revision, which opens nothing: `: annotation … approves revision 1, and the current one is 2`.
+    pub(crate) fn approval_of_another(&self) -> Option<String> {
+        let text = self.planned.daemon_set.metadata.annotations.get(APPROVED)?;
+        let (of, current) = (text.split_once('=')?.0.trim(), self.steered()?.number()?);
+        let other =
+            format!(": annotation {APPROVED} approves revision {of}, and the current one is {current}");
+        (of != current.to_string()).then_some(other)
     }
 
     /// The problems of a policy that can't be read.

@@ -1,19 +1,18 @@
 //! The rule that holds a node, and what would have to happen.
 
-use crate::plan::{Context, outcome, state};
+use crate::case::Case;
+use crate::plan::outcome;
 use crate::steered::{has_available, is_live};
-use crate::why::node::Case;
 use crate::words::{self, count};
 use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict};
 use daemonset::{CreateReason, DeleteReason, Rejections};
-use jiff::{SignedDuration, Timestamp};
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 5;
 
 impl Case<'_> {
     /// The rule that holds the node, and what would have to happen.
-    pub(super) fn rule(&self, node: &NodeVerdict) -> String {
+    pub(crate) fn rule(&self, node: &NodeVerdict) -> String {
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
             NodeOutcome::Create { reason, batch, rejected, .. } => {
@@ -80,9 +79,7 @@ impl Case<'_> {
                 "It waits for minReadySeconds, which never pass: the pod's Ready condition tells no time."
                     .to_owned()
             }
-            NodeOutcome::WaitsForTermination { overdue_at, .. } => {
-                self.waits_for_termination(node, *overdue_at)
-            }
+            NodeOutcome::WaitsForTermination { .. } => self.waits_for_termination(node),
             NodeOutcome::WaitsForBackOff { until, failures, .. } => {
                 format!("Its pod has failed {}; the next attempt is {}.", times(*failures), self.at(*until))
             }
@@ -127,10 +124,7 @@ impl Case<'_> {
     }
 
     fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
-        let others = self.users(node, |it| {
-            let goes = matches!(it.outcome, NodeOutcome::Delete { reason, .. } if within_budget(reason));
-            it.counts.unavailable || it.counts.lost || goes
-        });
+        let others = self.users(node);
         format!(
             "Its outdated pod waits, because maxUnavailable is spent: {} may be without an available pod, and {used} {} \
              so.{} It goes once {} an available pod again.",
@@ -142,10 +136,7 @@ impl Case<'_> {
     }
 
     fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
-        let others = self.users(node, |it| {
-            let surges = matches!(it.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
-            it.counts.doubled || it.counts.lost || surges
-        });
+        let others = self.users(node);
         format!(
             "Its outdated pod waits, because maxSurge is spent: {} may have two pods, and {used} {}.{} The updated pod \
              comes beside it once {} a single pod again.",
@@ -156,9 +147,28 @@ impl Case<'_> {
         )
     }
 
-    /// The other nodes that use the limit.
-    fn users(&self, node: &NodeVerdict, uses: impl Fn(&NodeVerdict) -> bool) -> Vec<&NodeVerdict> {
+    /// The other nodes that use the limit which holds this one.
+    pub(crate) fn users(&self, node: &NodeVerdict) -> Vec<&NodeVerdict> {
+        let uses = |it: &NodeVerdict| match (&node.outcome, &it.outcome) {
+            (NodeOutcome::HeldByMaxSurge { .. }, outcome) => {
+                let surges = matches!(outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+                it.counts.doubled || it.counts.lost || surges
+            }
+            (NodeOutcome::HeldByMaxUnavailable { .. }, outcome) => {
+                let goes = matches!(outcome, NodeOutcome::Delete { reason, .. } if within_budget(*reason));
+                it.counts.unavailable || it.counts.lost || goes
+            }
+            _ => false,
+        };
         self.plan.report.nodes.iter().filter(|it| it.node != node.node && uses(it)).collect()
+    }
+
+    /// ` by node-2`: the nodes that use the limit.
+    pub(crate) fn by_users(&self, node: &NodeVerdict) -> String {
+        match self.users(node).as_slice() {
+            [] => String::new(),
+            users => format!(" by {}", words::names(users.iter().map(|user| &user.node), MOST_NAMES)),
+        }
     }
 
     /// ` It is spent by node-2 (waits until Ready).`
@@ -170,60 +180,49 @@ impl Case<'_> {
         }
     }
 
-    /// `web-1 Pending for 40s`, or the outcome of the node.
+    /// The cause, or the outcome of the node; without parentheses, since it stands in some.
     fn in_short(&self, node: &NodeVerdict) -> String {
-        let is_late = |pod: &&PodVerdict| {
-            pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
-        };
-        match (&node.outcome, node.pods.iter().find(is_late)) {
-            (NodeOutcome::WaitsForReady, Some(pod)) => {
-                let context = Context {
-                    now: self.now,
-                    min_ready: SignedDuration::from_secs(
-                        self.planned.daemon_set.spec.min_ready_seconds.into(),
-                    ),
-                    current: None,
-                };
-                format!("{} {}", pod.pod.name, state(pod.state, context).text(self.now))
-            }
-            _ => outcome(node).text(self.now).replace(" (", ", ").replace(')', ""),
-        }
+        let cause = self.cause(node).map(|cause| cause.text(self.now));
+        cause.unwrap_or_else(|| outcome(node).text(self.now)).replace(" (", ", ").replace(')', "")
     }
 
     fn waits_for_ready(&self, node: &NodeVerdict) -> String {
         let pod = node.pods.iter().find(|pod| {
             pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
         });
-        let namespace = &self.planned.daemon_set.metadata.namespace;
         let has_outdated = node.pods.iter().any(|pod| !pod.updated && is_live(pod.state));
         let then =
             if has_outdated { " Its outdated pod goes once the updated one is available." } else { "" };
         let waits = match pod {
-            Some(pod) => {
-                let name = &pod.pod.name;
-                match self.models.troubles.get(&pod.pod.uid) {
-                    Some(trouble) => {
-                        format!("It waits until {name} is Ready. {}.", trouble.trim_end_matches('.'))
-                    }
-                    None => format!(
-                        "It waits until {name} is Ready; kubectl describe pod -n {namespace} {name} shows what keeps it."
-                    ),
-                }
-            }
+            Some(pod) => format!("It waits until {} is Ready{}", pod.pod.name, self.because(node)),
             None => "It waits until its updated pod is Ready.".to_owned(),
         };
         waits + then
     }
 
-    fn waits_for_termination(&self, node: &NodeVerdict, overdue_at: Option<Timestamp>) -> String {
+    /// `. The node does not report.`; a full stop alone where no object tells why.
+    fn because(&self, node: &NodeVerdict) -> String {
+        match self.cause(node) {
+            Some(cause) if cause.is_failure() || cause.tells_more() => {
+                let text = cause.text(self.now);
+                let mut letters = text.chars();
+                let first = letters.next().into_iter().flat_map(char::to_uppercase);
+                let sentence: String = first.chain(letters).collect();
+                format!(". {}.", sentence.trim_end_matches('.'))
+            }
+            Some(_) | None => ".".to_owned(),
+        }
+    }
+
+    fn waits_for_termination(&self, node: &NodeVerdict) -> String {
         let terminating = node.pods.iter().filter(|pod| matches!(pod.state, PodState::Terminating { .. }));
         let names: Vec<&str> = terminating.map(|pod| pod.pod.name.as_str()).collect();
         let names = if names.is_empty() { "its pod".to_owned() } else { names.join(" and ") };
-        match overdue_at {
-            Some(at) if at <= self.now => format!(
-                "It waits until {names} is gone, which is overdue: its kubelet does not answer, or a finalizer holds it."
-            ),
-            Some(_) | None => format!("It waits until {names} is gone: an updated pod follows then."),
+        match self.because(node) {
+            because if because == "." => {
+                format!("It waits until {names} is gone: an updated pod follows then.")
+            }
+            because => format!("It waits until {names} is gone{because}"),
         }
     }
 }

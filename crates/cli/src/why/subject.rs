@@ -1,7 +1,7 @@
-//! The node or the pod that the command line names.
+//! The node, the pod or the DaemonSet that the command line names.
 
-use crate::cluster::Models;
-use daemonset::model::{Node, Pod};
+use crate::cluster::{Models, Wanted};
+use daemonset::model::{DaemonSet, Node, Pod};
 
 /// Names at most so many neighbours.
 const MOST_NAMES: usize = 3;
@@ -11,10 +11,11 @@ const NEAR: f64 = 0.7;
 pub(crate) enum Subject<'m> {
     Node(&'m Node),
     Pod(&'m Pod),
+    DaemonSet(&'m DaemonSet),
 }
 
 impl<'m> Subject<'m> {
-    /// A node comes before a pod of its name.
+    /// A node comes before a pod of its name, and a pod before a DaemonSet.
     pub(crate) fn find(word: &str, models: &'m Models) -> Result<Self, String> {
         let (kind, name) = match word.split_once('/') {
             Some((kind @ ("node" | "nodes" | "no"), name)) => (Some(kind), name),
@@ -36,11 +37,27 @@ impl<'m> Subject<'m> {
         let found: Vec<&Pod> = models.pods.iter().filter(|_| pods).filter(is_named).collect();
         match found.as_slice() {
             [only] => Ok(Subject::Pod(only)),
-            [] => Err(unknown(name, models)),
+            [] => Subject::daemon_set(word, models).unwrap_or_else(|| Err(unknown(name, models))),
             several => {
                 let names =
                     several.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));
                 Err(format!("several pods are named {name}: {}", names.collect::<Vec<_>>().join(", ")))
+            }
+        }
+    }
+
+    /// By `NAME`, `NAMESPACE/NAME` or `ds/NAME`.
+    fn daemon_set(word: &str, models: &'m Models) -> Option<Result<Self, String>> {
+        let wanted = Wanted::parse(word).ok()?;
+        let found: Vec<&DaemonSet> = models.daemon_sets.iter().filter(|ds| wanted.is(ds)).collect();
+        match found.as_slice() {
+            [] => None,
+            [only] => Some(Ok(Subject::DaemonSet(only))),
+            several => {
+                let names =
+                    several.iter().map(|ds| format!("{}/{}", ds.metadata.namespace, ds.metadata.name));
+                let names = names.collect::<Vec<_>>().join(", ");
+                Some(Err(format!("several DaemonSets are named {word}: {names}")))
             }
         }
     }
@@ -50,6 +67,7 @@ impl<'m> Subject<'m> {
 fn unknown(name: &str, models: &Models) -> String {
     let nodes = models.nodes.iter().map(|node| node.metadata.name.as_str());
     let pods = models.pods.iter().map(|pod| pod.metadata.name.as_str());
+    let pods = pods.chain(models.daemon_sets.iter().map(|ds| ds.metadata.name.as_str()));
     let mut near: Vec<(f64, &str)> = nodes
         .chain(pods)
         .map(|other| (strsim::normalized_levenshtein(name, other), other))
@@ -65,5 +83,5 @@ fn unknown(name: &str, models: &Models) -> String {
         ),
         near => format!("did you mean {}?", near.join(", ")),
     };
-    format!("neither a node nor a pod is named {name}: {hint}")
+    format!("no node, pod or DaemonSet is named {name}: {hint}")
 }

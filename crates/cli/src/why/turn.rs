@@ -1,7 +1,7 @@
 //! The turn of a node in sentences: its gates, the images and the room that it lacks, and pods that settle.
 
+use crate::case::Case;
 use crate::turning::list;
-use crate::why::node::Case;
 use crate::words::{self, deleting};
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{DaemonSet, Node};

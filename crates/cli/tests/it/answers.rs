@@ -55,7 +55,7 @@ fn describe_has_the_plan_in_short_and_the_template() {
     assert_snapshot!(head, @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
     Revision   node-exporter-6b4c7c96bb #2, current as before
-    Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
+    Budget     spent: 1 of 5 nodes may be unavailable, 1 is (1 not Ready): node-2
     Nodes      5: 1 waiting for Ready, 2 held by maxUnavailable, 2 up to date
     Now        no action: 3 nodes must wait
     As of      2026-11-21T04:01:54Z, the newest time in the built-in example
@@ -93,13 +93,20 @@ fn describe_has_the_plan_in_short_and_the_template() {
 fn stuck_or_moving_or_complete() {
     assert_snapshot!(printed(0, "rollout stuck --example"), @"
     monitoring/node-exporter: moves: 1 node to wait for, 2 nodes have an outdated pod, about 2 rounds left
+    Waiting    node-2: pod node-exporter-h446g is Pending (ContainerCreating), since 2026-11-21T04:01:54Z (for 0s); it counts as stuck in 10m
+    Held       node-1, node-5: maxUnavailable is spent (1 of 1) by node-2
+    Run        kubectl describe pod -n monitoring node-exporter-h446g
     ");
     let late = "--now 2026-11-21T05:00:00Z";
     assert_snapshot!(printed(1, &format!("rollout stuck --example {late}")), @"
     monitoring/node-exporter: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
-      node-2: the updated pod has not been Ready for 10m or longer: look at its events and logs
+    Cause      node-2: pod node-exporter-h446g is Pending (ContainerCreating), since 2026-11-21T04:01:54Z (for 58m)
+    Held       node-1, node-5: maxUnavailable is spent (1 of 1) by node-2
+    Run        kubectl describe pod -n monitoring node-exporter-h446g
+               kubectl rollout undo -n monitoring daemonset/node-exporter
     ");
-    assert_eq!(printed(0, &format!("rollout stuck --example {late} --patience 2h")).lines().count(), 1);
+    let patient = printed(0, &format!("stuck --example {late} --patience 2h"));
+    assert!(patient.contains("; it counts as stuck in 61m\n"), "{patient}");
     let steady = dump("steady.json");
     assert_snapshot!(printed(0, &format!("rollout stuck logging/fluent-bit -f {steady}")), @"
     logging/fluent-bit: complete: no node has an outdated pod
@@ -112,13 +119,15 @@ fn stuck_or_moving_or_complete() {
     let deleted = file("stuck-deleted.json", deleted.to_string());
     assert_snapshot!(printed(1, &format!("rollout stuck {deleted}")), @"
     logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod
-      the DaemonSet is being deleted, so that the controller does nothing
+    Cause      the DaemonSet is being deleted, so that the controller does nothing
+    Run        kubectl describe daemonset -n logging agent
     ");
     let on_delete =
         with(recording("x", &["a"]), "/daemonSet/spec/updateStrategy", json!({"type": "OnDelete"}));
     let on_delete = file("stuck-on-delete.json", on_delete.to_string());
-    assert_snapshot!(printed(0, &format!("rollout stuck {on_delete}")), @"
+    assert_snapshot!(printed(0, &format!("rollout stuck {on_delete} --patience 1h")), @"
     logging/agent: moves: 1 node to act on, no node has an outdated pod
+    Now        create 1 revision, create 1 pod, write the status
     ");
 }
 

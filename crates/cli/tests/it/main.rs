@@ -14,5 +14,6 @@ mod program;
 mod rollout;
 mod schema;
 mod simulate;
+mod stuck;
 mod turns;
 mod why;

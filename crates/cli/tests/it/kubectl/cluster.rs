@@ -16,10 +16,10 @@ fn with<'a>(arguments: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 #[test]
 fn a_plan_of_the_current_context() {
     let fake = Fake::of_dump("current", "midrollout.json");
-    assert_snapshot!(fake.printed(&with(&["plan"], &NOW)), @r"
+    assert_snapshot!(fake.printed(&with(&["plan"], &NOW)), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
     Revision   node-exporter-6b4c7c96bb #2, current as before
-    Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
+    Budget     spent: 1 of 5 nodes may be unavailable, 1 is (1 not Ready): node-2
     Nodes      5: 1 waiting for Ready, 2 held by maxUnavailable, 2 up to date
     Now        no action: 3 nodes must wait
     As of      2026-11-21T04:02:00Z, as --now says; context kind-dev
@@ -32,6 +32,7 @@ fn a_plan_of_the_current_context() {
     node-5  run        node-exporter-h5v6t  outdated #1  available for 21s  waits: maxUnavailable spent (1 of 1)
 
     Next       time alone changes nothing: look again when an object changes
+    Run        kubectl daemonset stuck monitoring/node-exporter
     ");
     assert_eq!(fake.calls(), ["config current-context", ALL]);
 }
@@ -299,7 +300,7 @@ fn names_of_the_cluster_are_completed() {
         [
             "config current-context",
             "get daemonsets -o name --namespace x",
-            "get nodes,pods -o name --context dev",
+            "get nodes,pods,daemonsets -o name --context dev",
         ]
     );
     assert_eq!(fake.printed(&["__complete", "on", "wo"]), "worker-1\n:4\n");

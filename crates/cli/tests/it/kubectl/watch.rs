@@ -56,10 +56,10 @@ fn each_plan_that_differs_is_printed_after_its_time() {
     let same = format!("cat '{}'", dump("midrollout.json"));
     let fake = changing("watch", &[&same, &same, &same]);
     let (child, mut out) = start(&fake, &[]);
-    let first = until(&mut out, "Next");
+    let first = until(&mut out, "Run");
     assert!(first[0].starts_with("--- 20"), "{first:?}");
     assert!(first[1].starts_with("DaemonSet  monitoring/node-exporter"), "{first:?}");
-    let second = until(&mut out, "Next");
+    let second = until(&mut out, "Run");
     assert_eq!(second[0], "\n");
     assert!(second[1].starts_with("--- 20"), "{second:?}");
     assert!(second.iter().any(|line| line.contains("to lose a pod")), "{second:?}");

@@ -17,7 +17,7 @@ fn the_built_in_example_waits_in_the_middle_of_an_update() {
     assert_snapshot!(printed(&["--example"], ""), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1: updated 3/5, ready 4/5, available 4/5
     Revision   node-exporter-6b4c7c96bb #2, current as before
-    Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): node-2
+    Budget     spent: 1 of 5 nodes may be unavailable, 1 is (1 not Ready): node-2
     Nodes      5: 1 waiting for Ready, 2 held by maxUnavailable, 2 up to date
     Now        no action: 3 nodes must wait
     As of      2026-11-21T04:01:54Z, the newest time in the built-in example
@@ -30,6 +30,7 @@ fn the_built_in_example_waits_in_the_middle_of_an_update() {
     node-5  run        node-exporter-h5v6t  outdated #1  available for 15s  waits: maxUnavailable spent (1 of 1)
 
     Next       time alone changes nothing: look again when an object changes
+    Run        kubectl daemonset stuck monitoring/node-exporter --example
     ");
 }
 
@@ -38,10 +39,10 @@ fn the_built_in_example_waits_in_the_middle_of_an_update() {
 fn a_new_daemon_set_gets_its_revision_and_its_pods() {
     let fresh = dump("fresh.json");
     let text = printed(&[&fresh, "--daemonset", "logging/fluent-bit"], "").replace(&fresh, "fresh.json");
-    assert_snapshot!(text, @r"
+    assert_snapshot!(text, @"
     DaemonSet  logging/fluent-bit, RollingUpdate, maxUnavailable 1: updated 0/5, ready 0/5, available 0/5
     Revision   fluent-bit-v9vvnvktrm #1, new: this plan creates it
-    Budget     spent: M 1 of D 5 nodes may be unavailable, U 5 are (NR 5 not Ready): node-1, node-2, node-3 and 2 more
+    Budget     spent: 1 of 5 nodes may be unavailable, 5 are (5 not Ready): node-1, node-2, node-3 and 2 more
     Nodes      5: 5 to get a pod
     Now        create 1 revision, create 5 pods, write the status
     As of      2026-11-21T04:00:38Z, the newest time in fresh.json
@@ -74,7 +75,7 @@ fn a_hundred_nodes_are_a_few_rows() {
     assert_snapshot!(printed(&["-", "--daemonset", "monitoring/node-exporter"], &large), @"
     DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 10%: updated 50/100, ready 90/100, available 90/100
     Revision   node-exporter-6ddcdf997f #2, current as before
-    Budget     spent: M 10 of D 100 nodes may be unavailable, U 10 are (NR 10 not Ready): node-11, node-12, node-2 and 7 more
+    Budget     spent: 10 of 100 nodes may be unavailable, 10 are (10 not Ready): node-11, node-12, node-2 and 7 more
     Nodes      100: 10 waiting for Ready, 50 held by maxUnavailable, 40 up to date
     Now        no action: 60 nodes must wait
     As of      2026-11-21T07:55:39Z, the newest time in stdin
@@ -90,6 +91,7 @@ fn a_hundred_nodes_are_a_few_rows() {
     node-16 and 37 more
 
     Next       time alone changes nothing: look again when an object changes
+    Run        kubectl daemonset stuck monitoring/node-exporter -f -
     ");
 }
 
@@ -114,11 +116,14 @@ fn a_container_that_waits_is_the_cause_in_the_row_and_in_the_head() {
     let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
     let head = ["Nodes", "Now"].map(line).join("\n");
     assert_snapshot!(head, @"
-    Nodes      3: 1 waiting for Ready, 1 waiting for Ready (crashing), 1 waiting for Ready (pulling)
-    Now        create 1 revision, label 3 pods, write the status; 3 nodes must wait (1 crashing, 1 pulling)
+    Nodes      3: 1 waiting for Ready, 1 waiting for Ready (crashing), 1 waiting for Ready (unable to pull its image)
+    Now        create 1 revision, label 3 pods, write the status; 3 nodes must wait (1 crashing, 1 unable to pull its image)
     ");
     let ends = ["a ", "b ", "c "].map(|node| rows(&text, node).rsplit_once("  ").unwrap().1.to_owned());
-    assert_eq!(ends, ["waits until Ready: crashing", "waits until Ready: pulling", "waits until Ready"]);
+    assert_eq!(
+        ends,
+        ["waits until Ready: crashing", "waits until Ready: unable to pull its image", "waits until Ready"]
+    );
 }
 
 #[test]
@@ -243,10 +248,10 @@ fn a_warning_and_the_next_wake_up_are_shown() {
     agent["policy"] = json!({"burst": 1});
     agent["daemonSet"]["spec"]["updateStrategy"]["rollingUpdate"] = json!({"maxUnavailable": "60%"});
     let text = printed(&["-"], &agent.to_string());
-    assert_snapshot!(text, @r"
+    assert_snapshot!(text, @"
     DaemonSet  logging/agent, RollingUpdate, maxUnavailable 60%: updated 0/2, ready 0/2, available 0/2
     Revision   agent-q9dhgz4sln #1, new: this plan creates it
-    Budget     spent: M 2 of D 2 nodes may be unavailable, U 2 are (NR 2 not Ready): a, b
+    Budget     spent: 2 of 2 nodes may be unavailable, 2 are (2 not Ready): a, b
     Policy     burst 1
     Nodes      2: 1 to get a pod, 1 left for the next plan
     Now        create 1 revision, create 1 pod, write the status; 1 node must wait
@@ -263,6 +268,7 @@ fn a_warning_and_the_next_wake_up_are_shown() {
 
     Warning    60% of 2 rounds up to all target nodes
     Next       at once: this plan is full, and more is due
+    Run        kubectl daemonset stuck logging/agent -f -
     ");
 }
 
@@ -283,10 +289,10 @@ fn ages_and_instants_are_shown() {
             "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:09:56Z"}],
         },
     }]);
-    assert_snapshot!(printed(&["-"], &agent.to_string()), @r"
+    assert_snapshot!(printed(&["-"], &agent.to_string()), @"
     DaemonSet  logging/agent, OnDelete, minReadySeconds 10: updated 0/1, ready 1/1, available 0/1
     Revision   agent-q9dhgz4sln #1, new: this plan creates it
-    Budget     none: whoever deletes a pod decides; of D 1 nodes U 1 is unavailable (NR 0 not Ready): a
+    Budget     none: whoever deletes a pod decides; of 1 nodes 1 is unavailable (0 not Ready): a
     Nodes      1: 1 waiting for you to delete the pod
     Now        create 1 revision, write the status; 1 node must wait
     As of      2026-01-01T00:10:00Z, the time of recording monday; stdin
@@ -299,6 +305,7 @@ fn ages_and_instants_are_shown() {
       2. write status as it has changed: desired 0 -> 1, scheduled 0 -> 1, ready 0 -> 1, unavailable 0 -> 1, observedGeneration 0 -> 1
 
     Next       look again at 2026-01-01T00:10:06Z (in 6s): a Ready pod becomes available then
+    Run        kubectl daemonset stuck logging/agent -f -
     ");
 }
 

@@ -140,20 +140,20 @@ fn a_plan_has_the_waves_and_the_evidence_in_its_head() {
     assert_snapshot!(fleet.printed("plan-head", "plan"), @r#"
     DaemonSet  logging/agent, RollingUpdate, maxUnavailable 1: updated 2/5, ready 4/5, available 4/5
     Revision   new #2, current as before
-    Budget     spent: M 1 of D 5 nodes may be unavailable, U 1 is (NR 1 not Ready): b
+    Budget     spent: 1 of 5 nodes may be unavailable, 1 is (1 not Ready): b
     Rollout    progressing: 2 of 5 nodes updated, base old
     Waves      wave 0: done; 1 node, 1 updated, 1 available
                wave 1: updating; 3 nodes, 2 updated, 1 available
                wave 2: waits for wave 1, needs approval; 4 nodes, 2 updated, 1 available
     Failing    b: pod new-b: a container waits (ImagePullBackOff)
     Held       1 node is in no wave and keeps the old version: e
-    Nodes      5: 1 waiting for Ready (pulling), 2 not reached by the rollout, 1 held by maxUnavailable, 1 up to date
-    Now        mark 2 revisions, write the status; 3 nodes must wait (1 pulling)
+    Nodes      5: 1 waiting for Ready (unable to pull its image), 2 not reached by the rollout, 1 held by maxUnavailable, 1 up to date
+    Now        mark 2 revisions, write the status; 3 nodes must wait (1 unable to pull its image)
     As of      2026-01-01T01:00:00Z, as --now says; agent.json
 
     NODE  PLACEMENT  POD    REVISION            STATE              NOW
     a     run        new-a  updated #2 by hash  available for 15m  up to date
-    b     run        new-b  updated #2 by hash  Pending for 30m    waits until Ready: pulling
+    b     run        new-b  updated #2 by hash  Pending for 30m    waits until Ready: unable to pull its image
     c     run        old-c  outdated #1         available for 30m  waits: maxUnavailable spent (1 of 1)
     d     run        old-d  outdated #1         available for 30m  is held for wave 2: wave 2 waits for the pods of the
                                                                    waves before it
@@ -165,6 +165,7 @@ fn a_plan_has_the_waves_and_the_evidence_in_its_head() {
       3. write status as it has changed: updated 0 -> 2, ready 5 -> 4, available 5 -> 4, unavailable 0 -> 1
 
     Next       time alone changes nothing: look again when an object changes
+    Run        kubectl daemonset stuck logging/agent -f agent.json
     "#);
 }
 

@@ -215,22 +215,27 @@ fn a_steered_rollout_that_is_stuck_names_the_person_s_step() {
     let fleet = || Fleet::with_policy(WAVES).updated("a", 900).updated("b", 900).updated("c", 900);
     assert_snapshot!(stuck(&fleet(), "stuck-approval"), @"
     logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
-      d: the next wave waits for approval: kubectl daemonset rollout approve logging/agent
+    Cause      d: the next wave waits for approval
+    Run        kubectl daemonset rollout approve logging/agent
     ");
     assert_snapshot!(stuck(&fleet().annotated("paused", "true"), "stuck-paused"), @"
     logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
-      d, e: the rollout is paused: kubectl daemonset rollout resume logging/agent
+    Cause      d, e: the rollout is paused
+    Run        kubectl daemonset rollout resume logging/agent
     ");
     let judged = format!("{WAVES}onFailure: {{}}");
     let failed =
         Fleet::with_policy(&judged).updated("a", 900).marked("failed", "2 2026-01-01T00:50:00Z it leaks");
     assert_snapshot!(stuck(&failed, "stuck-failed"), @"
     logging/agent: stuck: nothing moves until somebody does something; 4 nodes have an outdated pod, about 4 rounds left
-      b, c, d, e: the new version has failed: kubectl daemonset rollout status logging/agent shows the evidence
+    Cause      b, c, d, e: the new version has failed
+    Run        kubectl daemonset rollout status logging/agent
+               kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
     ");
     assert_snapshot!(stuck(&Fleet::with_policy("{pause: true}"), "stuck-invalid"), @"
     logging/agent: stuck: nothing moves until somebody does something; 5 nodes have an outdated pod, about 5 rounds left
-      a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
+    Cause      a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
+    Run        kubectl edit daemonset -n logging agent
     ");
 }
 

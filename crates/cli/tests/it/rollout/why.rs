@@ -54,8 +54,10 @@ fn paused_and_failed() {
     let judged = format!("{WAVES}onFailure: {{waitingSeconds: 300}}");
     let failed = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
     assert_snapshot!(why(&failed, "why-failed-b", "b"), @"
-    It waits until new-b is Ready. The kubelet says of container agent: ImagePullBackOff.
+    It waits until new-b is Ready. Pod new-b can't pull the image of container agent: ImagePullBackOff, since 2026-01-01T00:30:00Z (for 30m).
     The node counts as failing under the new version: pod new-b: a container waits (ImagePullBackOff).
+    Run        kubectl describe pod -n logging new-b
+               kubectl rollout undo -n logging daemonset/agent
     ");
     assert_snapshot!(why(&failed, "why-failed-c", "c"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. The new version has failed (TooManyFailures), so that no further node gets it: a new template is a new start, and kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed- gives this one another chance.");
 }
@@ -72,8 +74,10 @@ fn rolled_back() {
     let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");
     let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
     assert_snapshot!(why(&fleet, "why-back-a", "a"), @"
-    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by b (DELETE: outdated and Pending, down anyway). It goes once b has an available pod again.
+    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by b (pod new-b can't pull the image of container agent: ImagePullBackOff, since 2026-01-01T00:30:00Z, for 30m). It goes once b has an available pod again.
     The new version has failed (TooManyFailures), so that every node goes back to old: a new template is a new start, and kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed- gives this one another chance.
+    Run        kubectl describe pod -n logging new-b
+               kubectl rollout undo -n logging daemonset/agent
     ");
     assert_snapshot!(why(&fleet, "why-back-c", "c"), @"
     Nothing is to be done here: its pod is of the base revision, and available.

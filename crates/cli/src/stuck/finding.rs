@@ -1,0 +1,319 @@
+//! The thing that each node of a rollout waits for; nodes that are alike are one finding.
+
+use crate::case::Case;
+use crate::cause::Cause;
+use crate::stuck::change::last_change;
+use crate::words;
+use daemonset::outlook::{ObstacleKind, Outlook};
+use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 10;
+
+/// Who ends a wait; the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(crate) enum Ends {
+    /// Somebody must do something, or has to look at least.
+    Somebody,
+    /// Time, and a kubelet that does its work.
+    Time,
+    /// Other nodes.
+    Others,
+}
+
+/// Nodes that wait for the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Finding {
+    pub(crate) ends: Ends,
+    /// By name; empty for the whole DaemonSet.
+    pub(crate) nodes: Vec<String>,
+    pub(crate) text: String,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) since: Option<Timestamp>,
+    /// When time ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<Timestamp>,
+    /// That of the first node, as data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cause: Option<Cause>,
+    /// The commands to run next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) commands: Vec<String>,
+}
+
+/// The same of one node.
+struct Wait<'n> {
+    ends: Ends,
+    node: &'n NodeVerdict,
+    /// The text where there is no cause.
+    text: String,
+    until: Option<Timestamp>,
+    cause: Option<Cause>,
+    commands: Vec<String>,
+}
+
+impl Finding {
+    /// `node-2: …`
+    pub(crate) fn line(&self) -> String {
+        match self.nodes.as_slice() {
+            [] => self.text.clone(),
+            nodes => format!("{}: {}", words::names(nodes, MOST_NAMES), self.text),
+        }
+    }
+}
+
+/// All of a rollout, the most urgent first.
+pub(crate) fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) -> Vec<Finding> {
+    let finder = Finder::new(case, outlook, patience);
+    let of_all = outlook.obstacles.iter().filter(|obstacle| obstacle.nodes.is_empty());
+    let mut findings: Vec<Finding> = of_all.map(|obstacle| finder.of_daemon_set(obstacle.kind)).collect();
+    let waits: Vec<Wait<'_>> = case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
+    let mut alike: BTreeMap<(Ends, String), Vec<&Wait<'_>>> = BTreeMap::new();
+    for wait in &waits {
+        let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
+        alike.entry((wait.ends, key)).or_default().push(wait);
+    }
+    let mut together: Vec<Finding> =
+        alike.into_iter().map(|((ends, _), waits)| finder.together(ends, &waits)).collect();
+    together.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
+    findings.append(&mut together);
+    findings
+}
+
+struct Finder<'c> {
+    case: &'c Case<'c>,
+    patience: SignedDuration,
+    obstacles: BTreeMap<&'c str, ObstacleKind>,
+}
+
+impl<'c> Finder<'c> {
+    fn new(case: &'c Case<'c>, outlook: &'c Outlook, patience: SignedDuration) -> Self {
+        let obstacles = outlook.obstacles.iter();
+        let of_nodes = obstacles.flat_map(|it| it.nodes.iter().map(|node| (node.as_str(), it.kind)));
+        Finder { case, patience, obstacles: of_nodes.collect() }
+    }
+
+    fn of_daemon_set(&self, kind: ObstacleKind) -> Finding {
+        let commands = vec![self.case.describe_daemon_set()];
+        Finding {
+            ends: Ends::Somebody,
+            nodes: Vec::new(),
+            text: kind.to_string(),
+            since: None,
+            until: None,
+            cause: None,
+            commands,
+        }
+    }
+
+    fn together(&self, ends: Ends, waits: &[&Wait<'_>]) -> Finding {
+        let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
+        let text = match waits.first() {
+            Some(first) if causes.is_empty() => first.text.clone(),
+            _ => Cause::together(&causes, self.case.now),
+        };
+        let until = waits.iter().filter_map(|wait| wait.until).min();
+        let stuck_at = until.filter(|_| !causes.is_empty()).map(|at| self.stuck_at(at));
+        Finding {
+            ends,
+            nodes: waits.iter().map(|wait| wait.node.node.to_string()).collect(),
+            text: text + &stuck_at.unwrap_or_default(),
+            since: causes.iter().filter_map(|cause| cause.since()).min(),
+            until,
+            cause: causes.first().map(|cause| (*cause).clone()),
+            commands: waits.first().map(|wait| wait.commands.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The end of the patience.
+    fn stuck_at(&self, at: Timestamp) -> String {
+        format!("; it counts as stuck {}", words::relative(at, self.case.now))
+    }
+
+    /// `None` for a node that waits for nothing, or that the plan acts on.
+    fn wait<'n>(&self, node: &'n NodeVerdict) -> Option<Wait<'n>> {
+        let obstacle = self.obstacles.get(node.node.as_str()).copied();
+        let is_settled = matches!(node.outcome, NodeOutcome::UpToDate | NodeOutcome::NotTarget);
+        if is_settled && obstacle.is_none() {
+            return None;
+        }
+        if let Some(wait) = self.wait_for_cause(node, obstacle) {
+            return Some(wait);
+        }
+        let (ends, text, commands) = match obstacle {
+            Some(kind) => {
+                let (text, commands) = self.obstacle(node, kind);
+                (Ends::Somebody, text, commands)
+            }
+            None => {
+                let (ends, text) = self.outcome(node)?;
+                (ends, text, Vec::new())
+            }
+        };
+        Some(Wait { ends, node, text, until: self.until(node), cause: None, commands })
+    }
+
+    /// A cause that the objects show: a failure at once, and a pod that is merely not Ready once patience is over.
+    fn wait_for_cause<'n>(&self, node: &'n NodeVerdict, obstacle: Option<ObstacleKind>) -> Option<Wait<'n>> {
+        let told_otherwise = matches!(
+            node.outcome,
+            NodeOutcome::HeldByRollout { .. }
+                | NodeOutcome::WaitsForDelete
+                | NodeOutcome::WaitsForBackOff { .. }
+                | NodeOutcome::LeftAlone { .. }
+        );
+        let acts = matches!(
+            obstacle,
+            Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::NodeTaken)
+        );
+        if told_otherwise || acts {
+            return None;
+        }
+        let cause = self.case.cause(node)?;
+        let is_acted_on = matches!(
+            node.outcome,
+            NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. }
+        );
+        if is_acted_on && !matches!(cause, Cause::NodeSilent { .. }) {
+            return None;
+        }
+        let is_late = obstacle.is_some() || cause.is_failure();
+        let ends = if is_late { Ends::Somebody } else { Ends::Time };
+        // Until then it counts as a rollout that moves.
+        let until = cause.since().filter(|_| obstacle.is_none());
+        let until = until.and_then(|since| since.checked_add(self.patience).ok());
+        let mut commands = self.case.commands(node, &cause);
+        if let (Cause::NotReady { trouble, .. }, Some(_)) = (&cause, obstacle) {
+            commands.extend(self.case.undo().filter(|_| trouble.updated));
+        }
+        Some(Wait { ends, node, text: String::new(), until, cause: Some(cause), commands })
+    }
+
+    /// When time ends the wait.
+    fn until(&self, node: &NodeVerdict) -> Option<Timestamp> {
+        match &node.outcome {
+            NodeOutcome::HeldByRollout { because: HoldReason::Wave { opens_at, .. }, .. } => *opens_at,
+            NodeOutcome::WaitsForReturn { .. } => None,
+            outcome => outcome.instant(),
+        }
+    }
+
+    /// A limit, time or other nodes.
+    fn outcome(&self, node: &NodeVerdict) -> Option<(Ends, String)> {
+        let pods = || {
+            let terminating = |pod: &&PodVerdict| matches!(pod.state, PodState::Terminating { .. });
+            let pods = node.pods.iter().filter(terminating).map(|pod| pod.pod.name.as_str());
+            pods.collect::<Vec<_>>().join(", ")
+        };
+        let in_time =
+            |at: Option<Timestamp>| at.map(|at| format!(" {}", self.case.at(at))).unwrap_or_default();
+        Some(match &node.outcome {
+            NodeOutcome::WaitsForMinReady { until, .. } => (
+                Ends::Time,
+                format!(
+                    "Ready, and available{} (minReadySeconds {})",
+                    in_time(*until),
+                    self.case.planned.daemon_set.spec.min_ready_seconds
+                ),
+            ),
+            NodeOutcome::WaitsForTermination { overdue_at, .. } => {
+                (Ends::Time, format!("pod {} ends, and should be gone{}", pods(), in_time(*overdue_at)))
+            }
+            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => (
+                Ends::Others,
+                format!("maxUnavailable is spent ({used} of {limit}){}", self.case.by_users(node)),
+            ),
+            NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
+                (Ends::Others, format!("maxSurge is spent ({used} of {limit}){}", self.case.by_users(node)))
+            }
+            NodeOutcome::HeldByRollout { because, .. } => {
+                let ends = match because {
+                    HoldReason::Wave { opens_at: Some(_), .. } => Ends::Time,
+                    HoldReason::NoWave => return None,
+                    _ => Ends::Others,
+                };
+                let opens = match because {
+                    HoldReason::Wave { opens_at: Some(at), .. } => {
+                        format!(" ({})", words::relative(*at, self.case.now))
+                    }
+                    _ => String::new(),
+                };
+                (ends, because.to_string().trim_start_matches("is ").to_owned() + &opens)
+            }
+            NodeOutcome::Create { .. }
+            | NodeOutcome::Delete { .. }
+            | NodeOutcome::UpdateInPlace { .. }
+            | NodeOutcome::TurnBegins
+            | NodeOutcome::WaitsForNextPlan => return None,
+            NodeOutcome::WaitsForTargets { .. } | NodeOutcome::WaitsForRoom => {
+                (Ends::Others, format!("{:#}", node.outcome))
+            }
+            outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
+        })
+    }
+
+    /// An obstacle whose cause is in no pod.
+    fn obstacle(&self, node: &NodeVerdict, kind: ObstacleKind) -> (String, Vec<String>) {
+        let case = self.case;
+        let name = &case.planned.name;
+        match kind {
+            ObstacleKind::NotDone => self.not_done(),
+            ObstacleKind::RolloutPaused => match case.steered().and_then(|steered| steered.invalid()) {
+                Some(problems) => {
+                    let text =
+                        format!("the rollout counts as paused, since its policy is invalid: {problems}");
+                    (text, vec![case.edit_policy()])
+                }
+                None => (kind.to_string(), vec![format!("kubectl daemonset rollout resume {name}")]),
+            },
+            ObstacleKind::WaitsForApproval => {
+                let other = case.approval_of_another().unwrap_or_default();
+                (format!("{kind}{other}"), vec![format!("kubectl daemonset rollout approve {name}")])
+            }
+            ObstacleKind::RolloutFailed => {
+                let retry = case.steered().and_then(|steered| steered.retry());
+                let status = format!("kubectl daemonset rollout status {name}");
+                (kind.to_string(), [status].into_iter().chain(retry).collect())
+            }
+            ObstacleKind::WaitsForDelete => {
+                let outdated = node.pods.iter().find(|pod| !pod.updated);
+                let delete = outdated.map(|pod| case.delete_pod(&pod.pod.name));
+                (kind.to_string(), delete.into_iter().collect())
+            }
+            ObstacleKind::NodeTaken | ObstacleKind::NodeLost | ObstacleKind::NodeUnreachable => {
+                (kind.to_string(), vec![case.describe_node(node.node.as_str())])
+            }
+            ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit => {
+                (case.rule(node), vec![format!("kubectl daemonset why node/{}", node.node)])
+            }
+            _ => (kind.to_string(), vec![case.describe_daemon_set()]),
+        }
+    }
+
+    /// The plan acts, and nobody carries it out.
+    fn not_done(&self) -> (String, Vec<String>) {
+        let case = self.case;
+        let since = last_change(case).map(|at| format!(" since {}", case.since(at))).unwrap_or_default();
+        let meta = &case.planned.daemon_set.metadata;
+        let observed = case.planned.daemon_set.status.observed_generation;
+        let summary = case.plan.summary();
+        let text = if observed < meta.generation {
+            format!(
+                "nothing has happened{since}, though this is due: {summary}. The controller has not seen the DaemonSet as it is \
+                 (generation {}, observed {observed}): unless that was changed a moment ago, no controller runs",
+                meta.generation
+            )
+        } else {
+            format!(
+                "nothing has happened{since}, though the limit is free and this is due: {summary}. Either no controller runs, or the \
+                 API server refuses its calls: a webhook, a quota, or rights that are missing"
+            )
+        };
+        (text, case.look_for_the_controller())
+    }
+}

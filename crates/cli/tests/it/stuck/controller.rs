@@ -1,0 +1,70 @@
+//! Nothing is done, though the limit is free.
+
+use super::{Cluster, HOUR, MINUTE, ago};
+use insta::assert_snapshot;
+use serde_json::json;
+
+/// The pod of node-3 became Ready 88 minutes ago, and nothing has happened since.
+pub(super) fn idle() -> Cluster {
+    Cluster::updated(3, 88 * MINUTE)
+}
+
+#[test]
+fn a_controller_that_does_nothing_is_named() {
+    assert_snapshot!(idle().stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+    Cause      node-4: nothing has happened since 2026-01-01T08:32:00Z (for 88m), though the limit is free and this is due: delete 1 pod. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get lease -n kube-system kube-controller-manager
+               kubectl get pods -n kube-system -l component=kube-controller-manager
+               kubectl get resourcequotas -n logging
+               kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
+    ");
+    // Within the patience it may be about to.
+    assert_snapshot!(Cluster::updated(3, 9 * MINUTE).moves(), @"
+    logging/agent: moves: 1 node to act on, 2 nodes have an outdated pod, about 2 rounds left
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Now        delete 1 pod
+    ");
+}
+
+/// The template is newer than the status: the controller has not even looked.
+#[test]
+fn a_controller_that_has_not_seen_the_template_is_named() {
+    let unseen = Cluster::updated(5, HOUR)
+        .set("/metadata/generation", json!(3))
+        .set("/spec/template/spec/containers/0/image", json!("agent:3"));
+    assert_snapshot!(unseen.stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 5 nodes have an outdated pod, about 5 rounds left
+    Cause      node-1: nothing has happened since 2026-01-01T09:00:00Z (for 60m), though this is due: create 1 revision, delete 1 pod, write the status. The controller has not seen the DaemonSet as it is (generation 3, observed 2): unless that was changed a moment ago, no controller runs
+    Held       node-2, node-3, node-4, node-5: maxUnavailable is spent (1 of 1) by node-1
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get lease -n kube-system kube-controller-manager
+               kubectl get pods -n kube-system -l component=kube-controller-manager
+               kubectl get resourcequotas -n logging
+               kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
+    ");
+    // A restart has the time of the change in the template.
+    let annotations = json!({"kubectl.kubernetes.io/restartedAt": ago(MINUTE)});
+    let restarted = unseen.set("/spec/template/metadata/annotations", annotations);
+    assert_snapshot!(restarted.moves(), @"
+    logging/agent: moves: 1 node to act on, 5 nodes have an outdated pod, about 5 rounds left
+    Held       node-2, node-3, node-4, node-5: maxUnavailable is spent (1 of 1) by node-1
+    Now        create 1 revision, delete 1 pod, write the status
+    ");
+}
+
+/// A missing pod, which a quota or a webhook keeps away.
+#[test]
+fn a_pod_that_is_not_created_is_told() {
+    assert_snapshot!(Cluster::updated(5, HOUR).without_pod("node-2").stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod, about 1 round left
+    Cause      node-2: nothing has happened since 2026-01-01T09:00:00Z (for 60m), though the limit is free and this is due: create 1 pod, write the status. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get lease -n kube-system kube-controller-manager
+               kubectl get pods -n kube-system -l component=kube-controller-manager
+               kubectl get resourcequotas -n logging
+               kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
+    ");
+}

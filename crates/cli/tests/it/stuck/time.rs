@@ -1,0 +1,98 @@
+//! The time that is left, where time is what a rollout waits for; and the steps that people hold.
+
+use super::{Cluster, HOUR, MINUTE};
+use insta::assert_snapshot;
+use serde_json::json;
+
+#[test]
+fn min_ready_seconds_that_are_left() {
+    let settles = Cluster::updated(4, 20).set("/spec/minReadySeconds", json!(60));
+    assert_snapshot!(settles.moves(), @"
+    logging/agent: moves: 4 nodes to wait for, 1 node has an outdated pod, about 1 round left
+    Waiting    node-1, node-2, node-3, node-4: Ready, and available at 2026-01-01T10:00:40Z, in 40s (minReadySeconds 60)
+    Held       node-5: maxUnavailable is spent (4 of 1) by node-1, node-2, node-3, node-4
+    Now        write the status
+    Next       look again at 2026-01-01T10:00:40Z (in 40s): a Ready pod becomes available then
+    ");
+}
+
+#[test]
+fn the_bake_and_the_deadline_that_are_left() {
+    let waves = "waves: [{upTo: 1, bakeSeconds: 600}, {upTo: 3}]";
+    let bakes = Cluster::updated(1, 4 * MINUTE).annotated("policy", waves);
+    assert_snapshot!(bakes.moves(), @"
+    logging/agent: moves: 2 nodes to wait for, 4 nodes have an outdated pod, about 4 rounds left
+    Waiting    node-2, node-3: held for wave 1: wave 1 opens at 2026-01-01T10:06:00Z, when the pods before it have baked (in 6m)
+    Now        mark 2 revisions
+    Next       look again at 2026-01-01T10:06:00Z (in 6m): a wave has baked then
+    ");
+    let judged = "onFailure: {progressDeadlineSeconds: 3600, availableWithinSeconds: 900}";
+    let late = Cluster::updated(3, 10 * MINUTE).annotated("policy", judged).not_ready("node-4", 5 * MINUTE);
+    assert_snapshot!(late.moves(), @"
+    logging/agent: moves: 1 node to wait for, 1 node has an outdated pod, about 1 round left
+    Waiting    node-4: pod agent-4-q9d4m runs, but has not become Ready, since 2026-01-01T09:55:10Z (for 4m50s); it counts as stuck in 5m10s
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Now        mark 1 revision, write the status
+    Next       look again at 2026-01-01T10:10:10Z (in 10m): a node counts as failing then
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+               kubectl logs -n logging agent-4-q9d4m --all-containers
+    ");
+}
+
+#[test]
+fn a_pod_that_terminates_has_its_time() {
+    assert_snapshot!(Cluster::updated(3, MINUTE).overdue("node-4", -20).moves(), @"
+    logging/agent: moves: 1 node to wait for, 1 node has an outdated pod, about 1 round left
+    Waiting    node-4: pod agent-4-h7k2x ends, and should be gone at 2026-01-01T10:00:20Z, in 20s
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Now        write the status
+    ");
+}
+
+/// Waves with an approval that is given to another revision.
+pub(super) fn approval_of_another_revision() -> Cluster {
+    let waves = "waves: [{upTo: 3}, {needsApproval: true}]";
+    Cluster::updated(3, HOUR).annotated("policy", waves).annotated("approved", "1=2")
+}
+
+/// `pause` is no field of a policy.
+pub(super) fn typo() -> Cluster {
+    Cluster::updated(3, HOUR).annotated("policy", "{waves: [{upTo: 3}, {}], pause: false}")
+}
+
+#[test]
+fn an_approval_of_another_revision_is_told() {
+    assert_snapshot!(approval_of_another_revision().stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+    Cause      node-4, node-5: the next wave waits for approval: annotation rollout.daemonset/approved approves revision 1, and the current one is 2
+    Run        kubectl daemonset rollout approve logging/agent
+    ");
+    let approved = approval_of_another_revision().annotated("approved", "2=2");
+    let ran = approved.ask("stuck --patience 2h");
+    assert_eq!(ran.code, Some(0), "{}", ran.out);
+}
+
+#[test]
+fn a_policy_with_a_typo_holds_the_rollout() {
+    assert_snapshot!(typo().stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+    Cause      node-4, node-5: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
+    Run        kubectl edit daemonset -n logging agent
+    ");
+}
+
+/// A rollout that is complete is one line; several answer one after the other.
+#[test]
+fn the_question_may_be_about_a_daemon_set_or_about_all() {
+    let complete = Cluster::updated(5, HOUR);
+    assert_snapshot!(complete.moves(), @"logging/agent: complete: no node has an outdated pod");
+    let typo = typo();
+    assert_eq!(typo.why("agent"), typo.stuck());
+    assert_eq!(typo.why("ds/agent"), typo.stuck());
+    assert_eq!(typo.why("logging/agent"), typo.stuck());
+    let all = typo.ask("stuck -A -o json");
+    let all: serde_json::Value = serde_json::from_str(&all.out).unwrap();
+    assert_eq!(all["daemonSets"][0]["name"], "logging/agent");
+    assert_eq!(all["daemonSets"][0]["standing"]["type"], "Stuck");
+    assert_eq!(all["daemonSets"][0]["commands"], json!(["kubectl edit daemonset -n logging agent"]));
+}

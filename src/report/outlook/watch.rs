@@ -1,0 +1,64 @@
+//! How one node moves for a caller who knows more than the plan: how long it has waited, and which kubelets are silent.
+
+use crate::action::DeleteReason;
+use crate::report::movement::{Movement, blocked_if};
+use crate::report::outlook::{ObstacleKind, Signs};
+use crate::report::{NodeOutcome, NodeVerdict};
+use jiff::{SignedDuration, Timestamp};
+
+/// The time, the caller's patience, and the facts that no plan has.
+pub(super) struct Watch<'s> {
+    pub(super) now: Timestamp,
+    pub(super) patience: SignedDuration,
+    pub(super) signs: &'s Signs,
+}
+
+impl Watch<'_> {
+    pub(super) fn movement(&self, node: &NodeVerdict) -> Movement {
+        // Before the outcome, which knows no kubelet: the plan deletes a pod that cannot end.
+        match self.without_kubelet(node).unwrap_or_else(|| Movement::of(node).at(self.now, self.patience)) {
+            Movement::Acting => self.acting(),
+            movement => movement,
+        }
+    }
+
+    /// Where a node would move by its kubelet, and its kubelet does not report. A node that boots is back within the patience.
+    fn without_kubelet(&self, node: &NodeVerdict) -> Option<Movement> {
+        let since = self.signs.silent_nodes.get(&node.node)?;
+        if node.counts.taken || node.counts.lost {
+            return None;
+        }
+        let is_long = since.is_none_or(|since| self.is_long_ago(since));
+        match &node.outcome {
+            NodeOutcome::WaitsForReady if is_long => Some(Movement::Blocked(ObstacleKind::NodeLost)),
+            NodeOutcome::WaitsForTermination { .. } if is_long => {
+                Some(Movement::Blocked(ObstacleKind::NodeUnreachable))
+            }
+            // The API server itself removes these pods.
+            NodeOutcome::Delete { reason, .. } if ends_without_kubelet(*reason) => None,
+            NodeOutcome::Create { .. } | NodeOutcome::UpdateInPlace { .. } | NodeOutcome::Delete { .. } => {
+                Some(blocked_if(is_long, ObstacleKind::NodeUnreachable))
+            }
+            _ => None,
+        }
+    }
+
+    /// Actions on a node: a controller does them at once, if there is one.
+    fn acting(&self) -> Movement {
+        if self.signs.last_change.is_some_and(|at| self.is_long_ago(at)) {
+            Movement::Blocked(ObstacleKind::NotDone)
+        } else {
+            Movement::Acting
+        }
+    }
+
+    fn is_long_ago(&self, at: Timestamp) -> bool {
+        self.now.duration_since(at) >= self.patience
+    }
+}
+
+/// Whether the API server removes the pod at once: it has ended, or was never bound (v1.36 `registry/core/pod/strategy.go
+/// CheckGracefulDelete`).
+fn ends_without_kubelet(reason: DeleteReason) -> bool {
+    matches!(reason, DeleteReason::SucceededPod | DeleteReason::FailedPod | DeleteReason::NodeGone)
+}
