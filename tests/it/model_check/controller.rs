@@ -25,8 +25,9 @@ impl Remembered {
         &self.0.0
     }
 
-    pub fn knows(&self, id: PodId) -> bool {
-        self.0.1.contains(&format!("\"{}\"", id.name()))
+    /// Whether this text is a key or a value in it.
+    pub fn mentions(&self, text: &str) -> bool {
+        self.0.1.contains(&format!("\"{text}\""))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -99,8 +100,7 @@ pub struct Controller {
     policy: Policy,
     steering: Option<Steering>,
     min_ready_seconds: i32,
-    /// For each version: its hash, its revision and one of its pods.
-    versions: Vec<(String, ControllerRevision, RealPod)>,
+    versions: Vec<Version>,
     /// Plans by the fingerprint of cache, taints and memory, on which alone they depend.
     plans: Mutex<BTreeMap<u64, Arc<Reconciled>>>,
     /// The violations that the audit finds.
@@ -172,7 +172,7 @@ impl Controller {
         recording.nodes.clone_from(&self.nodes);
         recording.pods = cache.pods.iter().map(|pod| self.real_pod(pod)).collect();
         let revisions = cache.revisions.iter().map(|revision| {
-            let (_, stored, _) = &self.versions[usize::from(revision.version)];
+            let Version { revision: stored, .. } = &self.versions[usize::from(revision.version)];
             let mut stored = ControllerRevision { revision: revision.number.into(), ..stored.clone() };
             stored.metadata.annotations = annotations(revision).into_iter().collect();
             stored
@@ -185,7 +185,7 @@ impl Controller {
     }
 
     fn real_pod(&self, pod: &Pod) -> RealPod {
-        let mut real = self.versions[usize::from(pod.version)].2.clone();
+        let mut real = self.versions[usize::from(pod.version)].pod.clone();
         real.metadata.name = pod.id.name();
         real.metadata.uid = pod.id.name().into();
         real.spec.node_name = node_name(pod.id.node).as_str().into();
@@ -255,7 +255,7 @@ impl Controller {
     }
 
     fn version(&self, hash: Option<&str>) -> u8 {
-        let found = self.versions.iter().position(|(known, _, _)| Some(known.as_str()) == hash);
+        let found = self.versions.iter().position(|version| Some(version.hash.as_str()) == hash);
         u8::try_from(found.unwrap()).unwrap()
     }
 }
@@ -318,7 +318,7 @@ fn pod_id(name: &str) -> PodId {
     PodId { node: node_number(node), serial: serial.parse().unwrap() }
 }
 
-fn template_of(version: u8) -> Value {
+pub fn template_of(version: u8) -> Value {
     template(&format!("v{version}"))
 }
 
@@ -336,8 +336,16 @@ fn daemon_set(spec: Spec, min_ready_seconds: i32) -> DaemonSet {
     daemon_set
 }
 
-/// The revision that the crate creates for a version, and a pod of that version.
-fn of_version(version: u8) -> (String, ControllerRevision, RealPod) {
+/// A version of the template.
+pub struct Version {
+    pub hash: String,
+    /// The revision that the crate creates for it.
+    pub revision: ControllerRevision,
+    /// One of its pods.
+    pub pod: RealPod,
+}
+
+pub fn of_version(version: u8) -> Version {
     let plan = given(rolling(1)).revisions([]).with("/daemonSet/spec/template", template_of(version)).plan();
     let created = plan.actions.into_iter().find_map(|action| match action {
         Action::CreateRevision { revision, .. } => Some(revision),
@@ -347,6 +355,6 @@ fn of_version(version: u8) -> (String, ControllerRevision, RealPod) {
     revision.metadata.uid = format!("uid-{}", revision.metadata.name).into();
     let hash = revision.metadata.labels.get("controller-revision-hash").unwrap().to_owned();
     let story = given(rolling(1)).node(node("n0").has(pod(&hash)));
-    let real = story.recording().pods.remove(0);
-    (hash, revision, real)
+    let pod = story.recording().pods.remove(0);
+    Version { hash, revision, pod }
 }

@@ -25,6 +25,7 @@ mod mutants;
 mod objects;
 mod promises;
 mod state;
+mod turns;
 mod world;
 
 use controller::{Controller, fingerprint};

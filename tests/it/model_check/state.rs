@@ -189,7 +189,7 @@ impl State {
             self.real.pod(id).is_some()
                 || self.cache.pod(id).is_some()
                 || self.undelivered.pods.iter().any(|event| event.id() == id)
-                || self.memory.knows(id)
+                || self.memory.mentions(&id.name())
         };
         (0..).map(|serial| PodId { node, serial }).find(|id| !known(*id)).unwrap()
     }
