@@ -3,10 +3,11 @@
 use super::cluster::{raise_generations, spec_changed};
 use super::environment::{Created, Environment, namespaced_name};
 use super::event::Actor;
+use super::turns::NodePatch;
 use super::watch::WatchEvent;
 use daemonset::kubernetes::canonical_json;
 use daemonset::model::{
-    ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, OwnerReference, Pod, Uid,
+    ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, OwnerReference, Uid,
 };
 use daemonset::{Action, ActionOutcome, PodManifest};
 use serde::Deserialize;
@@ -50,15 +51,12 @@ impl Environment {
             }
             Action::CreatePod { pod, .. } => return Ok(ActionOutcome::Created(self.create_pod(pod, by)?)),
             Action::UpdatePodInPlace { pod, patch, .. } => {
-                let uid = self.existing_pod(pod)?;
-                self.change_pod(&uid, |pod| change_in_place(pod, patch));
+                return Ok(ActionOutcome::Changed(self.update_in_place(pod, patch, by)?));
             }
-            Action::PatchNode { node, unschedulable, annotations, .. } => {
+            Action::PatchNode { node, unschedulable, annotations, reason, .. } => {
                 let name = self.unchanged_node(node)?;
-                self.change_node(&name, |node| {
-                    node.spec.unschedulable = unschedulable.unwrap_or(node.spec.unschedulable);
-                    node.metadata.annotations = patched(&node.metadata.annotations, annotations);
-                });
+                let patch = NodePatch { unschedulable: *unschedulable, annotations, reason: *reason };
+                return Ok(ActionOutcome::Changed(self.patch_node(&name, patch, by)?));
             }
             Action::AdoptRevision { revision, .. } => {
                 let (uid, owner) = (self.existing_revision(revision)?, self.owner()?);
@@ -100,7 +98,7 @@ impl Environment {
     }
 
     /// Uid and resource version are preconditions.
-    fn unchanged_node(&self, reference: &ObjectRef) -> Result<NodeName, ApiError> {
+    pub(super) fn unchanged_node(&self, reference: &ObjectRef) -> Result<NodeName, ApiError> {
         let name = NodeName::from(reference.name.as_str());
         let node = self.objects.nodes.get(&name).ok_or(ApiError::NotFound)?;
         let is_unchanged = node.metadata.uid == reference.uid
@@ -108,7 +106,7 @@ impl Environment {
         if is_unchanged { Ok(name) } else { Err(ApiError::Conflict) }
     }
 
-    fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
+    pub(super) fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
         let pod = self.pod(&reference.uid).ok_or(ApiError::NotFound)?;
         let same = pod.metadata.name == reference.name && pod.metadata.namespace == reference.namespace;
         if same { Ok(reference.uid.clone()) } else { Err(ApiError::Conflict) }
@@ -232,26 +230,8 @@ impl Environment {
 }
 
 /// Annotations with these set and removed.
-fn patched(annotations: &Labels, patch: &BTreeMap<String, Option<String>>) -> Labels {
+pub(super) fn patched(annotations: &Labels, patch: &BTreeMap<String, Option<String>>) -> Labels {
     let kept = annotations.iter().filter(|(key, _)| !patch.contains_key(*key));
     let set = patch.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
     kept.chain(set).collect()
-}
-
-/// The strategic merge patch of an update in place: labels, annotations, and images by the names of their containers.
-fn change_in_place(pod: &mut Pod, patch: &Value) {
-    let members = |field: &str| -> BTreeMap<String, Option<String>> {
-        let found = patch.get("metadata").and_then(|metadata| metadata.get(field));
-        found.and_then(|found| BTreeMap::deserialize(found).ok()).unwrap_or_default()
-    };
-    pod.metadata.labels = patched(&pod.metadata.labels, &members("labels"));
-    pod.metadata.annotations = patched(&pod.metadata.annotations, &members("annotations"));
-    let containers = patch.pointer("/spec/containers").and_then(Value::as_array);
-    for changed in containers.into_iter().flatten() {
-        let field = |name: &str| changed.get(name).and_then(Value::as_str);
-        let own = pod.spec.containers.iter_mut().find(|own| Some(own.name.as_str()) == field("name"));
-        if let (Some(own), Some(image)) = (own, field("image")) {
-            own.image = image.to_owned();
-        }
-    }
 }

@@ -97,7 +97,7 @@ impl Replay {
                 self.pods.insert(pod.uid.clone(), line);
             }
             Change::PodReady(pod) => self.ready(pod, event.t),
-            Change::PodTerminating { pod, .. } => self.unready(pod, event.by),
+            Change::PodTerminating { pod, .. } | Change::PodChanged(pod) => self.unready(pod, event.by),
             Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => {
                 self.unready(pod, Actor::Environment)
             }
@@ -115,7 +115,11 @@ impl Replay {
                 line.target = false;
             }),
             Change::DaemonSetChanged { spec, .. } => self.spec_changed(spec, event.t),
-            Change::RolloutSteered { .. }
+            Change::TurnBegan { .. }
+            | Change::TurnLostCordon { .. }
+            | Change::TurnEnded { .. }
+            | Change::ImagePulled { .. }
+            | Change::RolloutSteered { .. }
             | Change::RolloutMoved { .. }
             | Change::Reconciled(_)
             | Change::ControllerCrashed { .. }

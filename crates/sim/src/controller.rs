@@ -9,8 +9,10 @@ use super::settings::ControllerSettings;
 use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
 use daemonset::model::DaemonSet;
+use daemonset::policy::PodNames;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, Observed, ObservedAt, Plan, PlanError, Policy, Snapshot,
+    Action, ActionOutcome, CreateReason, InvalidSnapshot, Memory, Observed, ObservedAt, Plan, PlanError,
+    Policy, Snapshot,
 };
 use daemonset_incremental::internal::difference;
 use daemonset_incremental::{NeedsLists, Tracker};
@@ -202,7 +204,7 @@ impl Controller {
         }
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
-        let Some(Decision { actions, mut reconciled, moved }) = self.decide(now) else { return };
+        let Some(Decision { actions, mut reconciled, moved }) = self.decide(environment) else { return };
         if let Some(moved) = moved {
             environment.rollout_moved(moved);
         }
@@ -227,7 +229,8 @@ impl Controller {
         }
     }
 
-    fn decide(&mut self, now: Timestamp) -> Option<Decision> {
+    fn decide(&mut self, environment: &Environment) -> Option<Decision> {
+        let now = environment.now;
         let objects = &self.cache.objects;
         let daemon_set = objects.daemon_set.as_ref()?;
         let policy = self.settings.policy_for(daemon_set);
@@ -244,7 +247,11 @@ impl Controller {
             self.tracker = Tracker::new(metadata.uid.clone(), policy.clone()).of_kind(owner.clone());
         }
         let mut at = ObservedAt::new(now);
-        at.pods_version = self.cache.pods_version().filter(|_| self.settings.knows_versions);
+        if self.settings.knows_versions {
+            at.pods_version = self.cache.pods_version();
+            // Without a runtime nodes have no versions of their own.
+            at.nodes_version = self.cache.nodes_version().filter(|_| environment.settings.runtime.is_some());
+        }
         let before = self.planner.is_some().then(|| self.tracker.memory().clone());
         let plan = match self.tracker.plan(at).or_else(|_| self.tracker.list(observed.clone(), at)) {
             Ok(plan) => plan,
@@ -324,10 +331,7 @@ impl Controller {
         match environment.execute(action, self.role.actor()) {
             Ok(_) if is_request && self.settings.answer_lost.sample(&mut self.rng) => ActionOutcome::Unknown,
             Ok(outcome) => outcome,
-            Err(ApiError::Conflict) if matches!(action, Action::RestoreTemplate { .. }) => {
-                ActionOutcome::Conflict
-            }
-            Err(_) => ActionOutcome::Rejected,
+            Err(error) => refusal(action, error, self.tracker.policy().pod_names),
         }
     }
 
@@ -359,6 +363,23 @@ impl Controller {
         if !self.down {
             self.wake_up = Some(now);
         }
+    }
+}
+
+/// The outcome of an action that the API server refuses.
+fn refusal(action: &Action, error: ApiError, names: PodNames) -> ActionOutcome {
+    match (action, error) {
+        (Action::RestoreTemplate { .. }, ApiError::Conflict)
+        | (
+            Action::PatchNode { .. } | Action::UpdatePodInPlace { .. },
+            ApiError::Conflict | ApiError::NotFound,
+        ) => ActionOutcome::Conflict,
+        (Action::CreatePod { reason, .. }, ApiError::AlreadyExists)
+            if *reason == CreateReason::PullImages || names == PodNames::OnePerNode =>
+        {
+            ActionOutcome::AlreadyExists
+        }
+        _ => ActionOutcome::Rejected,
     }
 }
 

@@ -9,6 +9,7 @@ use super::watch::{LAST_GIVEN, Objects, WatchEvent};
 use daemonset::PodManifest;
 use daemonset::internal::{Hasher, Shared, Tie, has_template};
 use daemonset::kubernetes::Selector;
+use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::{ControllerRevision, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
 use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
@@ -38,7 +39,7 @@ pub(super) struct Environment {
     /// Watch events that have not been sent to the caches yet.
     pub(super) unsent: Vec<WatchEvent>,
     /// The last number used for a uid or a resource version.
-    serial: u64,
+    pub(super) serial: u64,
 }
 
 /// The kubelet of a node, with the state of its machine.
@@ -51,14 +52,23 @@ pub(super) struct Kubelet {
     /// A pod of the DaemonSet has been Ready on this node, so that its absence is noticed.
     pub(super) had_ready_pod: bool,
     pub(super) capacity: Resources,
-    /// Revisions whose images have been pulled.
+    /// Revisions whose images have been pulled, where no runtime knows images by name.
     pub(super) pulled: IndexSet<String, Hasher>,
+    /// When the pull of each image ends, or has ended.
+    pub(super) images: IndexMap<String, Pull, Hasher>,
     /// Pods whose target is this node, bound or not, oldest first.
     pub(super) pods: Vec<Uid>,
     /// How many pods of each revision this node has had.
     pub(super) attempts: IndexMap<String, u64, Hasher>,
     /// Rises whenever the kubelet goes down or up; timers of an earlier epoch are stale.
     pub(super) epoch: u32,
+}
+
+/// The pull of an image.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pull {
+    pub(super) since: Timestamp,
+    pub(super) until: Timestamp,
 }
 
 /// The state of a pod that its API object does not show.
@@ -76,6 +86,10 @@ pub(super) struct PodRuntime {
     /// The number of this pod among the pods of its revision on its node, from 1.
     pub(super) attempt: u64,
     pub(super) restarts: u32,
+    /// The containers that are being changed in their place.
+    pub(super) changing: Vec<String>,
+    /// The condition Ready stays True meanwhile.
+    pub(super) keeps_ready: bool,
     /// Rises whenever the pod leaves its expected course (start, crash, deletion, node down); timers of an earlier
     /// epoch are stale.
     pub(super) epoch: u32,
@@ -152,7 +166,7 @@ impl Versions {
         // Ten thousand pods of one revision share one copy of their labels.
         pod.metadata.labels = self.share_labels(hash, pod.metadata.labels);
         let of_pod = PodRequirements::from_template(&value);
-        let requirements = match self.get(hash) {
+        let requirements = match self.get(hash).filter(|_| !is_pull_pod(&pod)) {
             // The pod itself has the tolerations that the controller adds to the template.
             Some((known, _)) => {
                 PodRequirements { tolerations: of_pod.tolerations, ..PodRequirements::clone(&known) }
@@ -322,6 +336,11 @@ impl Environment {
     pub(super) fn pod_ref(&self, uid: &Uid) -> Option<ObjectRef> {
         self.pod(uid).map(|pod| ObjectRef::from(&pod.metadata))
     }
+}
+
+/// Whether a pod only pulls images, for a DaemonSet. It has the hash label of a revision, and little of its template.
+pub(super) fn is_pull_pod(pod: &Pod) -> bool {
+    pod.metadata.labels.contains_key(PULL_OWNER_LABEL)
 }
 
 /// `namespace/name`, which is unique among pods.

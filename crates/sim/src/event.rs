@@ -67,9 +67,12 @@ pub enum Change {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<DeleteReason>,
     },
+    /// A pod was changed in its place, and is no longer available until it is Ready again. From now on it has this revision.
+    PodChanged(Arc<PodIdentity>),
     /// A pod's object is gone.
     PodGone(Arc<PodIdentity>),
-    /// A pod's condition Ready became True.
+    /// A pod's condition Ready became True; of a pod that was changed in its place, also that its new containers run while the
+    /// condition has stayed True.
     PodReady(Arc<PodIdentity>),
     /// A pod's condition Ready became False.
     PodUnready {
@@ -102,6 +105,40 @@ pub enum Change {
     NodeTainted(NodeState),
     /// A node's labels changed.
     NodeLabelled(NodeState),
+    /// The turn of a node began.
+    TurnBegan {
+        /// The node.
+        node: NodeName,
+        /// The key of the turn's DaemonSet.
+        turn: String,
+        /// The turn cordoned the node.
+        cordons: bool,
+    },
+    /// The turn of a node lost its cordon, which a user has taken back.
+    TurnLostCordon {
+        /// The node.
+        node: NodeName,
+        /// The key of the turn's DaemonSet.
+        turn: String,
+    },
+    /// The turn of a node ended.
+    TurnEnded {
+        /// The node.
+        node: NodeName,
+        /// The key of the turn's DaemonSet.
+        turn: String,
+        /// The node is schedulable again by it.
+        uncordons: bool,
+    },
+    /// An image has been pulled.
+    ImagePulled {
+        /// The node.
+        node: NodeName,
+        /// The image.
+        image: String,
+        /// When the pull began.
+        since: Timestamp,
+    },
     /// The DaemonSet was created, or its spec changed.
     DaemonSetChanged {
         /// `metadata.generation`.

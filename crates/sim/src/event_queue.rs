@@ -21,6 +21,10 @@ pub(super) enum Timer {
     Churn(u64),
     /// A user steers the rollout.
     Steer(Steering),
+    /// The pull of an image ends. The timer is stale when the pull was lost with its node.
+    ImagePulled { node: NodeName, image: String },
+    /// A kubelet reports the images of its node.
+    ReportImages(NodeName),
 }
 
 /// A change of a pod's state on its node.
@@ -40,6 +44,12 @@ pub(super) enum PodTransition {
     Stopped,
     /// The image can't be pulled.
     PullFailed,
+    /// The old containers have ended of a pod that is changed in its place.
+    Killed,
+    /// A pod that only pulls has all its images.
+    PulledOnly,
+    /// A pod has run, or tried to, for as long as its `activeDeadlineSeconds`.
+    DeadlineExceeded,
 }
 
 /// Timers by the instant at which they fire; timers of one instant fire in the order in which they were pushed.

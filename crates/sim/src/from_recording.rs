@@ -50,8 +50,14 @@ impl Environment {
             self.read_version(&revision.metadata.uid);
         }
         for node in &recording.nodes {
+            let mut node = node.clone();
+            // Versions of nodes are compared with those that the simulation gives.
+            let version = comparable(&node.metadata.resource_version);
+            if self.settings.runtime.is_some() && version.is_some_and(|version| version > self.serial) {
+                node.metadata.resource_version.clear();
+            }
             self.add_node(Actor::Environment, node.clone(), Resources::UNLIMITED);
-            past.record(Some(earliest), Actor::Environment, Change::NodeAdded(NodeState::from_node(node)));
+            past.record(Some(earliest), Actor::Environment, Change::NodeAdded(NodeState::from_node(&node)));
         }
         for pod in &recording.pods {
             let uid = self.add_pod(Actor::Environment, pod.clone(), None);
@@ -65,7 +71,9 @@ impl Environment {
     /// No new object gets a uid of the recording, and each gets a later resource version than all in it. The memory may know
     /// of pods that no list shows.
     fn skip_used_serials(&mut self, recording: &Recording) {
-        self.skip_version(recording.pods_version.filter(|version| *version <= LAST_GIVEN));
+        for version in [recording.pods_version, recording.nodes_version] {
+            self.skip_version(version.filter(|version| *version <= LAST_GIVEN));
+        }
         for (uid, version) in uids_and_versions(recording) {
             self.skip_uid(uid);
             self.skip_version(comparable(version));
@@ -107,9 +115,11 @@ impl Environment {
         let bound = pod.is_bound();
         if let (Some(runtime), true) = (self.runtimes.get(uid), bound) {
             let revision = runtime.revision.clone();
-            if let Some(kubelet) = self.kubelets.get_mut(&runtime.node) {
+            let node = runtime.node.clone();
+            if let Some(kubelet) = self.kubelets.get_mut(&node) {
                 kubelet.pulled.insert(revision);
             }
+            self.adopt_images(&node, pod);
         }
         let now = self.now;
         let finished = is_finished(pod);

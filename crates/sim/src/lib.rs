@@ -47,11 +47,14 @@
 mod api_server;
 mod availability;
 mod cluster;
+mod containers;
 mod controller;
 mod environment;
 mod event;
 mod event_queue;
 mod from_recording;
+mod images;
+mod in_place;
 mod node_lifecycle;
 mod pod_lifecycle;
 mod pod_termination;
@@ -63,6 +66,7 @@ mod scheduler;
 mod settings;
 mod steered_rollout;
 mod summary;
+mod turns;
 mod watch;
 
 pub use availability::{Availability, availability};
@@ -73,7 +77,7 @@ pub use from_recording::resize;
 pub use probability::{Distribution, Probability, UnreadableSetting};
 pub use requirements::Resources;
 pub use rollout_figures::{RolloutFigures, WaveFigures};
-pub use settings::{Behaviour, Churn, ControllerSettings, Settings};
+pub use settings::{Behaviour, Churn, ControllerSettings, Runtime, Settings};
 pub use summary::{RolloutEnd, Summary, Worst};
 pub use watch::Kind;
 

@@ -22,8 +22,17 @@ const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 impl Environment {
     /// Stores a node. Its kubelet runs unless the node's Ready condition is False or Unknown.
-    pub(super) fn add_node(&mut self, by: Actor, node: Node, capacity: Resources) {
+    pub(super) fn add_node(&mut self, by: Actor, mut node: Node, capacity: Resources) {
         let name = node.metadata.name.clone();
+        if self.settings.runtime.is_some() {
+            // Preconditions tell a node from the one before of its name.
+            if node.metadata.uid.as_str().is_empty() {
+                node.metadata.uid = self.new_uid();
+            }
+            if node.metadata.resource_version.is_empty() {
+                node.metadata.resource_version = self.new_version();
+            }
+        }
         let targets_it = |uid: &&Uid| self.runtimes.get(*uid).is_some_and(|runtime| runtime.node == name);
         let pods: Vec<Uid> = self.runtimes.keys().filter(targets_it).cloned().collect();
         let kubelet = Kubelet {
@@ -32,6 +41,7 @@ impl Environment {
             had_ready_pod: false,
             capacity,
             pulled: IndexSet::default(),
+            images: IndexMap::default(),
             pods: pods.clone(),
             attempts: IndexMap::with_hasher(Hasher::default()),
             epoch: 0,
@@ -101,6 +111,9 @@ impl Environment {
         let Some(kubelet) = self.kubelets.get_mut(name).filter(|kubelet| kubelet.up) else { return };
         kubelet.up = false;
         kubelet.epoch += 1;
+        // A pull under way is lost.
+        let now = self.now;
+        kubelet.images.retain(|_, pull| pull.until <= now);
         let epoch = kubelet.epoch;
         let pods = kubelet.pods.clone();
         for uid in &pods {
@@ -109,7 +122,6 @@ impl Environment {
                 runtime.started = false;
             }
         }
-        let now = self.now;
         self.change_node(name, |node| {
             set_condition(node, "Ready", "Unknown", now);
             for effect in ["NoSchedule", "NoExecute"] {

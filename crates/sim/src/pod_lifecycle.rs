@@ -1,13 +1,14 @@
 //! The lifecycle of running pods: creation, start, readiness, crashes, failure.
 
-use super::environment::{Environment, PodRuntime, namespaced_name};
+use super::environment::{Environment, PodRuntime, is_pull_pod, namespaced_name};
 use super::event::{Actor, Change, PodIdentity, PodTrouble};
 use super::event_queue::{PodTransition, Timer, later};
 use super::random::Purpose;
 use super::requirements::PodRequirements;
 use super::watch::WatchEvent;
 use daemonset::internal::daemon_toleration_list;
-use daemonset::model::{ContainerStatus, Pod, PodCondition, Uid};
+use daemonset::kubernetes::well_known::PULL_REVISION_LABEL;
+use daemonset::model::{Container, Pod, PodCondition, Uid};
 use jiff::SignedDuration;
 use std::sync::Arc;
 
@@ -44,8 +45,12 @@ impl Environment {
     }
 
     fn new_runtime(&mut self, pod: &Pod, requirements: Option<Arc<PodRequirements>>) -> PodRuntime {
-        let key = &self.settings.controller.policy.unique_label_key;
-        let revision = pod.metadata.labels.get(key).unwrap_or_default().to_owned();
+        let labels = &pod.metadata.labels;
+        let hash = match is_pull_pod(pod) {
+            true => labels.get(PULL_REVISION_LABEL),
+            false => labels.get(&self.settings.controller.policy.unique_label_key),
+        };
+        let revision = hash.unwrap_or_default().to_owned();
         let node = pod.target().cloned().unwrap_or_default();
         let (known, behaviour) = self.versions.get(&revision).unzip();
         let in_history = self.belongs_in_history(pod);
@@ -67,7 +72,8 @@ impl Environment {
             Arc::new(PodIdentity { node: node.clone(), pod, uid, revision: revision.clone() })
         });
         let mut attempt = 0;
-        if let Some(kubelet) = self.kubelets.get_mut(&node) {
+        // A pod that only pulls is no try of its revision.
+        if let Some(kubelet) = self.kubelets.get_mut(&node).filter(|_| !is_pull_pod(pod)) {
             let attempts = kubelet.attempts.entry(revision.clone()).or_default();
             *attempts += 1;
             attempt = *attempts;
@@ -82,6 +88,8 @@ impl Environment {
             stopped: false,
             attempt,
             restarts: 0,
+            changing: Vec::new(),
+            keeps_ready: false,
             epoch: 0,
             identity,
         }
@@ -100,27 +108,33 @@ impl Environment {
         }
         runtime.started = true;
         runtime.epoch += 1;
-        let epoch = runtime.epoch;
-        let subject = [runtime.node.as_str(), runtime.revision.as_str()];
-        let draw = |purpose| self.random.stream(purpose, subject, runtime.attempt);
-        let mut delay = runtime.behaviour.start.sample(&mut draw(Purpose::Start));
-        let pull_fails =
-            runtime.behaviour.pull_fails.sample(&mut self.random.stream(Purpose::PullFails, subject, 0));
-        if kubelet.pulled.insert(runtime.revision.clone()) {
-            delay = delay.saturating_add(runtime.behaviour.pull.sample(&mut self.random.stream(
-                Purpose::Pull,
-                subject,
-                0,
-            )));
+        runtime.changing.clear();
+        runtime.keeps_ready = false;
+        self.start_containers(uid);
+    }
+
+    /// Pulls what the node lacks, and starts the containers of a pod, or those that are being changed.
+    pub(super) fn start_containers(&mut self, uid: &Uid) {
+        let Some((pod, runtime)) = self.objects.pods.get(uid).zip(self.runtimes.get(uid)) else { return };
+        let changing = &runtime.changing;
+        let is_meant = |container: &&Container| changing.is_empty() || changing.contains(&container.name);
+        let containers: Vec<Container> = pod.spec.containers.iter().filter(is_meant).cloned().collect();
+        let (attempt, epoch, behaviour) = (runtime.attempt, runtime.epoch, runtime.behaviour);
+        let (node, revision) = (runtime.node.clone(), runtime.revision.clone());
+        let pulled = self.pull(uid, &containers);
+        if self.only_pulls(uid, pulled) {
+            return;
         }
-        let transition = if pull_fails {
-            PodTransition::PullFailed
-        } else if runtime.behaviour.evicted.sample(&mut draw(Purpose::Evict)) {
-            PodTransition::Evicted
-        } else {
-            PodTransition::Started
+        let draw = |purpose| self.random.stream(purpose, [node.as_str(), revision.as_str()], attempt);
+        let start = behaviour.start.sample(&mut draw(Purpose::Start));
+        let transition = match pulled {
+            Err(_) => PodTransition::PullFailed,
+            Ok(_) if behaviour.evicted.sample(&mut draw(Purpose::Evict)) => PodTransition::Evicted,
+            Ok(_) => PodTransition::Started,
         };
-        self.queue.push(later(self.now, delay), Timer::Pod { uid: uid.clone(), epoch, transition });
+        let (Ok(pull) | Err(pull)) = pulled;
+        let at = later(self.now, start.saturating_add(pull));
+        self.queue.push(at, Timer::Pod { uid: uid.clone(), epoch, transition });
     }
 
     /// Applies a transition, unless its timer is stale.
@@ -138,6 +152,7 @@ impl Environment {
                 if transition == PodTransition::Restarted {
                     self.report_container(uid, "");
                 }
+                self.containers_started(uid);
                 self.probe(uid);
             }
             PodTransition::Ready => self.become_ready(uid),
@@ -147,7 +162,20 @@ impl Environment {
             }
             PodTransition::Evicted => self.fail(uid, PodTrouble::Evicted),
             PodTransition::Stopped => self.stopped(uid),
-            PodTransition::PullFailed => self.report_container(uid, "ImagePullBackOff"),
+            PodTransition::PullFailed => {
+                self.lose_kept_readiness(uid);
+                self.report_container(uid, "ImagePullBackOff");
+            }
+            PodTransition::Killed => self.killed(uid),
+            PodTransition::PulledOnly => self.pulled_only(uid),
+            PodTransition::DeadlineExceeded => self.deadline_exceeded(uid),
+        }
+    }
+
+    /// The condition Ready has stayed True for longer than the kubelet could take the containers for running.
+    fn lose_kept_readiness(&mut self, uid: &Uid) {
+        if self.runtimes.get_mut(uid).is_some_and(|runtime| std::mem::take(&mut runtime.keeps_ready)) {
+            self.set_ready(uid, false);
         }
     }
 
@@ -163,22 +191,28 @@ impl Environment {
             self.take_down(Actor::Environment, &node);
             return;
         }
-        if behaviour.never_ready.sample(&mut self.random.stream(Purpose::NeverReady, subject, 0)) {
-            return;
-        }
-        if behaviour.crash_loops.sample(&mut self.random.stream(Purpose::CrashLoop, subject, 0)) {
-            self.wait_for_restart(uid);
-            return;
-        }
-        if behaviour.crash_at_start.sample(&mut self.random.stream(Purpose::Crash, subject, number)) {
-            self.wait_for_restart(uid);
-            return;
-        }
+        let never_ready =
+            behaviour.never_ready.sample(&mut self.random.stream(Purpose::NeverReady, subject, 0));
+        let crashes = behaviour.crash_loops.sample(&mut self.random.stream(Purpose::CrashLoop, subject, 0))
+            || behaviour.crash_at_start.sample(&mut self.random.stream(Purpose::Crash, subject, number));
         let delay = behaviour.ready.sample(&mut self.random.stream(Purpose::Ready, subject, number));
-        self.queue.push(
-            later(self.now, delay),
-            Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Ready },
-        );
+        let keeps_ready = runtime.keeps_ready;
+        if never_ready || crashes {
+            self.lose_kept_readiness(uid);
+        }
+        match (never_ready, crashes) {
+            (true, _) => {}
+            (false, true) => self.wait_for_restart(uid),
+            (false, false) if keeps_ready => {
+                // Nothing tells the API server that its containers are others.
+                self.record_pod(Actor::Environment, uid, Change::PodReady);
+                self.plan_crash(uid);
+            }
+            (false, false) => self.queue.push(
+                later(self.now, delay),
+                Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Ready },
+            ),
+        }
     }
 
     fn wait_for_restart(&mut self, uid: &Uid) {
@@ -192,19 +226,6 @@ impl Environment {
             later(self.now, delay),
             Timer::Pod { uid: uid.clone(), epoch, transition: PodTransition::Restarted },
         );
-    }
-
-    /// Writes the restarts of the container, and its reason to wait, into the pod's status.
-    fn report_container(&mut self, uid: &Uid, waiting_reason: &str) {
-        let Some(runtime) = self.runtimes.get(uid).filter(|_| self.settings.container_statuses) else {
-            return;
-        };
-        let restart_count = i32::try_from(runtime.restarts).unwrap_or(i32::MAX);
-        let waiting_reason = waiting_reason.to_owned();
-        self.change_pod(uid, |pod| {
-            pod.status.container_statuses =
-                vec![ContainerStatus { restart_count, waiting_reason, ..ContainerStatus::default() }];
-        });
     }
 
     fn become_ready(&mut self, uid: &Uid) {
@@ -239,14 +260,16 @@ impl Environment {
     }
 
     /// Whether a pod is gone, terminating or finished, so that it no longer runs on.
-    fn is_ending(&self, uid: &Uid) -> bool {
+    pub(super) fn is_ending(&self, uid: &Uid) -> bool {
         self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod))
     }
 
     /// A container crashes; the kubelet restarts it.
     pub(super) fn crash_pod(&mut self, uid: &Uid) {
         let ending = self.is_ending(uid);
-        if let Some(runtime) = self.runtimes.get_mut(uid).filter(|runtime| runtime.started && !ending) {
+        // Containers that are being changed end anyway.
+        let runs = |runtime: &&mut PodRuntime| runtime.started && !ending && runtime.changing.is_empty();
+        if let Some(runtime) = self.runtimes.get_mut(uid).filter(runs) {
             runtime.epoch += 1;
             let epoch = runtime.epoch;
             self.apply_transition(uid, epoch, PodTransition::Crashed);
@@ -261,7 +284,7 @@ impl Environment {
         }
     }
 
-    fn set_ready(&mut self, uid: &Uid, ready: bool) {
+    pub(super) fn set_ready(&mut self, uid: &Uid, ready: bool) {
         let condition = PodCondition {
             kind: "Ready".into(),
             status: if ready { "True" } else { "False" }.into(),

@@ -26,6 +26,8 @@ pub(super) enum Purpose {
     Join,
     CrashLoop,
     PullFails,
+    KeepsReady,
+    Heartbeat,
 }
 
 /// All random streams of one simulation.

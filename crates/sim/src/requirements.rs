@@ -14,6 +14,7 @@ pub(super) struct PodRequirements {
     pub(super) tolerations: Vec<Toleration>,
     pub(super) node_selector: Labels,
     pub(super) grace: SignedDuration,
+    pub(super) deadline: Option<SignedDuration>,
     pub(super) finalizers: Vec<String>,
 }
 
@@ -81,6 +82,7 @@ struct Spec {
     #[serde(deserialize_with = "null_is_default")]
     host_network: bool,
     termination_grace_period_seconds: Option<i64>,
+    active_deadline_seconds: Option<i64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -127,6 +129,7 @@ impl PodRequirements {
             grace: SignedDuration::from_secs(
                 spec.termination_grace_period_seconds.unwrap_or(DEFAULT_GRACE_SECONDS).clamp(0, 86_400),
             ),
+            deadline: spec.active_deadline_seconds.map(SignedDuration::from_secs),
             finalizers: metadata.finalizers,
         };
         for container in &spec.containers {

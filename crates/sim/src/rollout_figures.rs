@@ -135,7 +135,9 @@ impl Cluster {
         let current = self.last_revision();
         let reached =
             self.history().iter().filter(|event| event.t >= since).filter_map(|event| match &event.change {
-                Change::PodCreated(pod) if Some(&pod.revision) == current => Some(&pod.node),
+                Change::PodCreated(pod) | Change::PodChanged(pod) if Some(&pod.revision) == current => {
+                    Some(&pod.node)
+                }
                 _ => None,
             });
         u32::try_from(reached.collect::<BTreeSet<&NodeName>>().len()).unwrap_or(u32::MAX)

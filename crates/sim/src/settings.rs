@@ -56,6 +56,20 @@ pub struct Settings {
     pub container_statuses: bool,
     /// How long a user takes to approve a wave that waits for approval; `None` if nobody approves.
     pub approves_after: Option<SignedDuration>,
+    /// The container runtime of the nodes, for policies with `pull` or `inPlace`: a node pulls each image once, its status names
+    /// its images, and the status of each container has its ids and its start. `None`: a node pulls once for each revision, and
+    /// tells of no image and no container.
+    pub runtime: Option<Runtime>,
+}
+
+/// A container runtime. They differ in a pod that only pulls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Runtime {
+    /// containerd: a container whose command does not exist ends as terminated, with the reason `StartError`.
+    Containerd,
+    /// CRI-O: it waits, with the reason `CreateContainerError`, until the deadline of its pod.
+    CriO,
 }
 
 impl Default for Settings {
@@ -71,6 +85,7 @@ impl Default for Settings {
             absence_taint: None,
             container_statuses: false,
             approves_after: None,
+            runtime: None,
         }
     }
 }
@@ -104,6 +119,9 @@ pub struct Behaviour {
     pub pull_fails: Probability,
     /// How long a Ready pod runs until it crashes; `None` if it never crashes.
     pub lifetime: Option<Distribution>,
+    /// The probability that a pod's condition Ready stays True while the pod is changed in its place (kubernetes#91667), as
+    /// without a probe: it is Ready as soon as its new containers run.
+    pub keeps_ready: Probability,
 }
 
 impl Default for Behaviour {
@@ -121,6 +139,7 @@ impl Default for Behaviour {
             crash_loops: Probability::NEVER,
             pull_fails: Probability::NEVER,
             lifetime: None,
+            keeps_ready: Probability::NEVER,
         }
     }
 }
@@ -205,6 +224,7 @@ daemonset::internal::setters! {
         absence_taint: Option<Taint>,
         container_statuses: bool,
         approves_after: Option<SignedDuration>,
+        runtime: Option<Runtime>,
     }
     Behaviour {
         pull: Distribution,
@@ -218,6 +238,7 @@ daemonset::internal::setters! {
         crash_loops: Probability,
         pull_fails: Probability,
         lifetime: Option<Distribution>,
+        keeps_ready: Probability,
     }
     ControllerSettings {
         watch_lag: Distribution,

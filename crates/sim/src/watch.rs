@@ -113,6 +113,10 @@ fn version(pod: &Pod) -> Option<u64> {
     comparable(&pod.metadata.resource_version)
 }
 
+fn node_version(node: &Node) -> Option<u64> {
+    comparable(&node.metadata.resource_version)
+}
+
 /// A watch event that the cache has not seen yet.
 #[derive(Debug)]
 struct Delivery {
@@ -159,6 +163,8 @@ pub(super) struct Cache {
     rng: Rng,
     /// The version of the last pod that the cache has seen.
     pods_version: Option<u64>,
+    /// The same of nodes.
+    nodes_version: Option<u64>,
     is_relisted: bool,
     /// Kept only for lists from an API server that is behind.
     log: Option<Log>,
@@ -175,7 +181,15 @@ impl Cache {
     pub(super) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
         let watches = kinds.map(|kind| (kind, Watch::new(lag)));
-        Cache { objects: Objects::default(), watches, rng, pods_version: None, is_relisted: false, log: None }
+        Cache {
+            objects: Objects::default(),
+            watches,
+            rng,
+            pods_version: None,
+            nodes_version: None,
+            is_relisted: false,
+            log: None,
+        }
     }
 
     /// Logs the events from now on, beside the objects of now.
@@ -198,9 +212,15 @@ impl Cache {
         self.pods_version
     }
 
+    /// The version of the list of nodes, a lower bound, too.
+    pub(super) fn nodes_version(&self) -> Option<u64> {
+        self.nodes_version
+    }
+
     /// After a list the version is the newest one in it.
     fn relisted(&mut self) {
         self.pods_version = self.objects.pods.values().filter_map(|pod| version(pod)).max();
+        self.nodes_version = self.objects.nodes.values().filter_map(|node| node_version(node)).max();
         self.is_relisted = true;
     }
 
@@ -220,8 +240,12 @@ impl Cache {
         for (_, watch) in &mut self.watches {
             while watch.next_due().is_some_and(|due| due <= now) {
                 if let Some(Delivery { event, .. }) = watch.pending.pop_front() {
-                    if let WatchEvent::Pod(pod) = &event {
-                        self.pods_version = self.pods_version.max(version(pod));
+                    match &event {
+                        WatchEvent::Pod(pod) => self.pods_version = self.pods_version.max(version(pod)),
+                        WatchEvent::Node(node) => {
+                            self.nodes_version = self.nodes_version.max(node_version(node));
+                        }
+                        _ => {}
                     }
                     self.objects.change(&event).into_iter().for_each(&mut each);
                     self.objects.apply(event);
@@ -230,9 +254,10 @@ impl Cache {
         }
     }
 
-    /// The list of pods is at this version at least.
-    pub(super) fn lists_pods_at(&mut self, version: Option<u64>) {
-        self.pods_version = self.pods_version.max(version);
+    /// The lists of pods and nodes are at these versions at least.
+    pub(super) fn lists_at(&mut self, pods: Option<u64>, nodes: Option<u64>) {
+        self.pods_version = self.pods_version.max(pods);
+        self.nodes_version = self.nodes_version.max(nodes);
     }
 
     /// Whether the objects were listed since the last call.

@@ -13,6 +13,7 @@ mod restored;
 mod rollout;
 mod scheduler;
 mod seeds;
+mod turns;
 
 use crate::support::{now as start, rolling, template};
 use daemonset::model::{DaemonSet, Node, Pod, Uid};

@@ -68,7 +68,7 @@ impl Cluster {
         self.environment.load_recording(recording);
         self.send();
         self.controller.cache.relist(&self.environment.objects);
-        self.controller.cache.lists_pods_at(recording.pods_version);
+        self.controller.cache.lists_at(recording.pods_version, recording.nodes_version);
         self.controller.set_memory(recording.memory.clone().unwrap_or_default());
     }
 
@@ -217,6 +217,8 @@ impl Cluster {
             Timer::NodeReady { node, epoch } => self.environment.node_ready(&node, epoch),
             Timer::Churn(number) => self.environment.churn(number),
             Timer::Steer(steering) => self.steer(steering),
+            Timer::ImagePulled { node, image } => self.environment.image_pulled(&node, image),
+            Timer::ReportImages(node) => self.environment.report_images(&node),
         }
     }
 
