@@ -118,6 +118,9 @@ impl Replay {
             Change::TurnBegan { .. }
             | Change::TurnLostCordon { .. }
             | Change::TurnEnded { .. }
+            | Change::GateOpened { .. }
+            | Change::PodEvicted { .. }
+            | Change::EvictionRefused { .. }
             | Change::ImagePulled { .. }
             | Change::RolloutSteered { .. }
             | Change::RolloutMoved { .. }

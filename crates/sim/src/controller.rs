@@ -1,6 +1,7 @@
 //! A DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
 
 use super::api_server::ApiError;
+use super::drains::{Asked, waiting};
 use super::environment::Environment;
 use super::event::{Actor, Change, Reconciled};
 use super::event_queue::later;
@@ -8,16 +9,17 @@ use super::random::Purpose;
 use super::settings::ControllerSettings;
 use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
-use daemonset::model::DaemonSet;
-use daemonset::policy::PodNames;
+use daemonset::model::{DaemonSet, NodeName};
+use daemonset::policy::{FitPolicy, PodNames};
 use daemonset::{
-    Action, ActionOutcome, CreateReason, InvalidSnapshot, Memory, Observed, ObservedAt, Plan, PlanError,
-    Policy, Snapshot,
+    Action, ActionOutcome, CreateReason, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan,
+    PlanError, Policy, Snapshot,
 };
 use daemonset_incremental::internal::difference;
 use daemonset_incremental::{NeedsLists, Tracker};
 use fastrand::Rng;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Decides the actions of the simulated controller. The default is [`reconcile`](daemonset::reconcile()); a
@@ -72,7 +74,13 @@ pub(super) struct Controller {
     pub(super) settings: ControllerSettings,
     pub(super) cache: Cache,
     /// The driver of the DaemonSet in the cache.
-    tracker: Tracker,
+    pub(super) tracker: Tracker,
+    /// The drains of nodes in turn.
+    pub(super) drains: BTreeMap<NodeName, Asked>,
+    /// When it looks for turns of nobody; `None` at its start.
+    pub(super) leftovers_at: Option<Timestamp>,
+    /// Whether there may be any.
+    pub(super) has_leftovers: bool,
     pub(super) planner: Option<Box<dyn Planner>>,
     /// The controller crashes once it has executed this many actions of a plan.
     pub(super) crash_after: Option<u32>,
@@ -108,6 +116,8 @@ struct Decision {
     reconciled: Reconciled,
     /// The rollout that the policy steers, if it has moved.
     moved: Option<Change>,
+    /// The nodes to drain.
+    drains: Vec<NodeName>,
 }
 
 /// How the execution of a plan ended.
@@ -127,6 +137,9 @@ impl Controller {
             role,
             cache: Cache::new(settings.watch_lag, rng),
             tracker: Tracker::new("", settings.policy.clone()),
+            drains: BTreeMap::new(),
+            leftovers_at: None,
+            has_leftovers: false,
             planner: None,
             crash_after: None,
             invalid: None,
@@ -182,7 +195,8 @@ impl Controller {
         let wake_up = if self.down {
             self.wake_up
         } else {
-            [self.wake_up, self.cache.next_due()].into_iter().flatten().min()
+            let leftovers = self.next_look_for_leftovers();
+            [self.wake_up, self.cache.next_due(), leftovers].into_iter().flatten().min()
         };
         wake_up.map(|at| at.max(self.not_before))
     }
@@ -204,7 +218,12 @@ impl Controller {
         }
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
-        let Some(Decision { actions, mut reconciled, moved }) = self.decide(environment) else { return };
+        if self.role == Role::Main {
+            self.end_leftovers(environment);
+        }
+        let Some(Decision { actions, mut reconciled, moved, drains }) = self.decide(environment) else {
+            return;
+        };
         if let Some(moved) = moved {
             environment.rollout_moved(moved);
         }
@@ -221,6 +240,9 @@ impl Controller {
                 return;
             }
         }
+        if self.role == Role::Main {
+            self.follow_drains(drains, environment);
+        }
         reconciled.requeue = self.wake_up;
         match self.role {
             Role::Main => environment.record(Actor::Controller, Change::Reconciled(Box::new(reconciled))),
@@ -235,9 +257,17 @@ impl Controller {
         let daemon_set = objects.daemon_set.as_ref()?;
         let policy = self.settings.policy_for(daemon_set);
         self.tracker.set_policy(policy.clone());
+        let free = match policy.fit {
+            FitPolicy::Hold => environment.free(objects),
+            _ => BTreeMap::new(),
+        };
+        let nodes = objects.nodes.values().map(|node| {
+            let view = NodeView::from(&**node);
+            free.get(&node.metadata.name).map_or(view, |free| view.free(free))
+        });
         let observed = Observed {
             daemon_set,
-            nodes: objects.nodes.values().map(AsRef::as_ref),
+            nodes,
             pods: objects.pods.values().map(AsRef::as_ref),
             revisions: objects.revisions.values().map(AsRef::as_ref),
         };
@@ -267,6 +297,7 @@ impl Controller {
         self.invalid = None;
         self.reconciles += 1;
         let reconciled = reconciled(self.reconciles, &plan);
+        let drains = if policy.drain.is_some() { waiting(&plan) } else { Vec::new() };
         let moved = self.rollout.see(&plan, |node| objects.nodes.contains_key(node));
         let actions = match (&mut self.planner, before) {
             (Some(planner), Some(memory)) => {
@@ -279,7 +310,7 @@ impl Controller {
             }
             _ => plan.actions,
         };
-        Some(Decision { actions, reconciled, moved })
+        Some(Decision { actions, reconciled, moved, drains })
     }
 
     fn execute(
@@ -325,7 +356,7 @@ impl Controller {
 
     fn request(&mut self, action: &Action, environment: &mut Environment) -> ActionOutcome {
         let is_request = !matches!(action, Action::Requeue { .. } | Action::RecordEvent { .. });
-        if is_request && self.settings.refused.sample(&mut self.rng) {
+        if is_request && self.is_refused() {
             return ActionOutcome::Rejected;
         }
         match environment.execute(action, self.role.actor()) {
@@ -333,6 +364,11 @@ impl Controller {
             Ok(outcome) => outcome,
             Err(error) => refusal(action, error, self.tracker.policy().pod_names),
         }
+    }
+
+    /// Whether the API server refuses this request, by chance.
+    pub(super) fn is_refused(&mut self) -> bool {
+        self.settings.refused.sample(&mut self.rng)
     }
 
     /// Crashes, and restarts after a delay with fresh lists.
@@ -345,6 +381,8 @@ impl Controller {
             planner.reset();
         }
         self.down = true;
+        self.drains.clear();
+        self.leftovers_at = None;
         self.wake_up = Some(later(environment.now, self.settings.restart));
         let crashed = match self.role {
             Role::Main => Change::ControllerCrashed { after_actions, memory_kept },

@@ -6,15 +6,19 @@ use super::random::RandomStreams;
 use super::requirements::{PodRequirements, Resources};
 use super::settings::{Behaviour, Settings};
 use super::watch::{LAST_GIVEN, Objects, WatchEvent};
+use super::workloads::ReplicaSet;
 use daemonset::PodManifest;
 use daemonset::internal::{Hasher, Shared, Tie, has_template};
 use daemonset::kubernetes::Selector;
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
-use daemonset::model::{ControllerRevision, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid};
+use daemonset::model::{
+    ControllerRevision, DaemonSet, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid,
+};
 use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The prefix of all uids that a simulation generates.
@@ -36,6 +40,13 @@ pub(super) struct Environment {
     pub(super) removed_nodes: IndexMap<NodeName, Timestamp, Hasher>,
     pub(super) versions: Versions,
     pub(super) history: Vec<Event>,
+    /// DaemonSets of other controllers.
+    pub(super) other_daemon_sets: Vec<DaemonSet>,
+    pub(super) workloads: Vec<ReplicaSet>,
+    /// The nodes that are drained.
+    pub(super) drained: BTreeSet<NodeName>,
+    /// Some node has had a turn.
+    pub(super) has_turns: bool,
     /// Watch events that have not been sent to the caches yet.
     pub(super) unsent: Vec<WatchEvent>,
     /// The last number used for a uid or a resource version.
@@ -90,6 +101,8 @@ pub(super) struct PodRuntime {
     pub(super) changing: Vec<String>,
     /// The condition Ready stays True meanwhile.
     pub(super) keeps_ready: bool,
+    /// The position of the workload that it is a replica of.
+    pub(super) workload: Option<usize>,
     /// Rises whenever the pod leaves its expected course (start, crash, deletion, node down); timers of an earlier
     /// epoch are stale.
     pub(super) epoch: u32,
@@ -206,6 +219,10 @@ impl Environment {
             removed_nodes: IndexMap::default(),
             versions: Versions::default(),
             history: Vec::new(),
+            other_daemon_sets: Vec::new(),
+            workloads: Vec::new(),
+            drained: BTreeSet::new(),
+            has_turns: false,
             unsent: Vec::new(),
             serial: 0,
         }
@@ -258,6 +275,7 @@ impl Environment {
         change(pod);
         pod.metadata.resource_version = version;
         self.unsent.push(WatchEvent::Pod(Arc::clone(stored)));
+        self.tell_drain(uid);
     }
 
     pub(super) fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) {

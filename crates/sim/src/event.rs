@@ -130,6 +130,29 @@ pub enum Change {
         /// The node is schedulable again by it.
         uncordons: bool,
     },
+    /// A gate of a node was opened.
+    GateOpened {
+        /// The node.
+        node: NodeName,
+        /// The key of the turn's DaemonSet.
+        turn: String,
+        /// The gate.
+        gate: String,
+    },
+    /// A drain evicted a pod of somebody else.
+    PodEvicted {
+        /// The node.
+        node: NodeName,
+        /// The pod's namespace and name.
+        pod: String,
+    },
+    /// A disruption budget forbade the eviction of a pod.
+    EvictionRefused {
+        /// The node.
+        node: NodeName,
+        /// The pod's namespace and name.
+        pod: String,
+    },
     /// An image has been pulled.
     ImagePulled {
         /// The node.

@@ -23,6 +23,12 @@ pub(super) enum Timer {
     Steer(Steering),
     /// The pull of an image ends. The timer is stale when the pull was lost with its node.
     ImagePulled { node: NodeName, image: String },
+    /// Something answers the request of a turn.
+    OpenGate { node: NodeName, gate: String, turn: String, request: String },
+    /// The controller looks at the drain of a node.
+    Drain(NodeName),
+    /// A workload makes the replicas that it lacks.
+    Replicate(usize),
     /// A kubelet reports the images of its node.
     ReportImages(NodeName),
 }
@@ -58,14 +64,14 @@ pub(super) struct EventQueue {
     heap: BinaryHeap<Reverse<(Timestamp, u64, Timer)>>,
     /// How many timers have been pushed so far.
     pushed: u64,
-    /// The instant of the last [`Timer::Steer`] that was pushed.
+    /// The instant of the last [`Timer::Steer`] or [`Timer::OpenGate`] that was pushed.
     pub(super) steered_until: Option<Timestamp>,
 }
 
 impl EventQueue {
     pub(super) fn push(&mut self, at: Timestamp, timer: Timer) {
         self.pushed += 1;
-        if matches!(timer, Timer::Steer(_)) {
+        if matches!(timer, Timer::Steer(_) | Timer::OpenGate { .. }) {
             self.steered_until = self.steered_until.max(Some(at));
         }
         self.heap.push(Reverse((at, self.pushed, timer)));

@@ -49,12 +49,15 @@ mod availability;
 mod cluster;
 mod containers;
 mod controller;
+mod drains;
 mod environment;
 mod event;
 mod event_queue;
+mod fit;
 mod from_recording;
 mod images;
 mod in_place;
+mod leftovers;
 mod node_lifecycle;
 mod pod_lifecycle;
 mod pod_termination;
@@ -68,6 +71,7 @@ mod steered_rollout;
 mod summary;
 mod turns;
 mod watch;
+mod workloads;
 
 pub use availability::{Availability, availability};
 pub use cluster::{Cluster, Faults, Steering, Timeout};
@@ -80,6 +84,7 @@ pub use rollout_figures::{RolloutFigures, WaveFigures};
 pub use settings::{Behaviour, Churn, ControllerSettings, Runtime, Settings};
 pub use summary::{RolloutEnd, Summary, Worst};
 pub use watch::Kind;
+pub use workloads::Workload;
 
 /// The README's examples are tested as documentation is.
 #[cfg(doctest)]

@@ -40,6 +40,7 @@ impl Environment {
         self.runtimes.insert(uid.clone(), runtime);
         self.store(WatchEvent::Pod(Arc::new(pod)));
         self.record_pod(by, &uid, Change::PodCreated);
+        self.tell_drain(&uid);
         self.update_absence_taint_for(&uid);
         uid
     }
@@ -90,6 +91,7 @@ impl Environment {
             restarts: 0,
             changing: Vec::new(),
             keeps_ready: false,
+            workload: None,
             epoch: 0,
             identity,
         }
@@ -306,6 +308,7 @@ impl Environment {
             pod.status.conditions.clear();
         });
         self.record_pod(Actor::Environment, uid, |pod| Change::PodFailed { pod, reason });
+        self.replicate_missing();
         self.update_absence_taint(&node);
         self.retry_unbound_pods(&node);
     }

@@ -14,6 +14,17 @@ impl Environment {
     /// Deletes a pod. An unbound or finished pod is removed at once; the containers of others are stopped by the
     /// kubelet.
     pub(super) fn delete_pod(&mut self, by: Actor, uid: &Uid, reason: Option<DeleteReason>) {
+        self.delete_pod_within(by, uid, reason, None);
+    }
+
+    /// As [`Self::delete_pod`], with another grace period than the pod's own.
+    pub(super) fn delete_pod_within(
+        &mut self,
+        by: Actor,
+        uid: &Uid,
+        reason: Option<DeleteReason>,
+        grace_seconds: Option<u32>,
+    ) {
         let Some((pod, runtime)) = self.objects.pods.get(uid).zip(self.runtimes.get_mut(uid)) else { return };
         if pod.metadata.deletion_timestamp.is_some() {
             return;
@@ -22,7 +33,9 @@ impl Environment {
         let epoch = runtime.epoch;
         let unbound = !pod.is_bound();
         let finished = is_finished(pod);
-        let grace = if unbound || finished { SignedDuration::ZERO } else { runtime.requirements.grace };
+        let within = grace_seconds.map(|seconds| SignedDuration::from_secs(seconds.into()));
+        let within = within.unwrap_or(runtime.requirements.grace);
+        let grace = if unbound || finished { SignedDuration::ZERO } else { within };
         let subject = [runtime.node.as_str(), runtime.revision.as_str()];
         let stop = runtime
             .behaviour
@@ -37,6 +50,7 @@ impl Environment {
         });
         self.record_pod(by, uid, |pod| Change::PodTerminating { pod, reason });
         self.update_absence_taint_for(uid);
+        self.replicate_missing();
         if unbound || finished {
             self.stopped(uid);
         } else if up {
@@ -74,6 +88,7 @@ impl Environment {
     pub(super) fn remove_pod(&mut self, uid: &Uid) {
         let Some(identity) = self.pod_ref(uid) else { return };
         self.record_pod(Actor::Environment, uid, Change::PodGone);
+        self.tell_drain(uid);
         self.store(WatchEvent::PodGone(uid.clone()));
         self.pod_names.swap_remove(&namespaced_name(&identity.namespace, &identity.name));
         let Some(runtime) = self.runtimes.swap_remove(uid) else { return };

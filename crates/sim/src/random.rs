@@ -28,6 +28,7 @@ pub(super) enum Purpose {
     PullFails,
     KeepsReady,
     Heartbeat,
+    Gate,
 }
 
 /// All random streams of one simulation.

@@ -16,6 +16,8 @@ pub(super) struct PodRequirements {
     pub(super) grace: SignedDuration,
     pub(super) deadline: Option<SignedDuration>,
     pub(super) finalizers: Vec<String>,
+    /// It has an emptyDir volume.
+    pub(super) local_storage: bool,
 }
 
 /// An amount of CPU and memory.
@@ -83,6 +85,14 @@ struct Spec {
     host_network: bool,
     termination_grace_period_seconds: Option<i64>,
     active_deadline_seconds: Option<i64>,
+    #[serde(deserialize_with = "null_is_default")]
+    volumes: Vec<Volume>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Volume {
+    empty_dir: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -131,6 +141,7 @@ impl PodRequirements {
             ),
             deadline: spec.active_deadline_seconds.map(SignedDuration::from_secs),
             finalizers: metadata.finalizers,
+            local_storage: spec.volumes.iter().any(|volume| volume.empty_dir.is_some()),
         };
         for container in &spec.containers {
             let Requests { cpu, memory } = &container.resources.requests;

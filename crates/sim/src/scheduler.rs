@@ -69,6 +69,7 @@ impl Environment {
 
     /// Puts the unbound pods of a node into the scheduler's queue again.
     pub(super) fn retry_unbound_pods(&mut self, node: &NodeName) {
+        self.replicate_missing();
         let Some(kubelet) = self.kubelets.get(node) else { return };
         let waiting = |uid: &&Uid| self.pod(uid).is_some_and(|pod| !pod.is_bound());
         let waiting: Vec<Uid> = kubelet.pods.iter().filter(waiting).cloned().collect();

@@ -5,6 +5,7 @@ use daemonset::Policy;
 use daemonset::model::Taint;
 use daemonset::policy::Powers;
 use jiff::SignedDuration;
+use std::collections::BTreeMap;
 
 /// The settings of a cluster.
 ///
@@ -60,6 +61,9 @@ pub struct Settings {
     /// its images, and the status of each container has its ids and its start. `None`: a node pulls once for each revision, and
     /// tells of no image and no container.
     pub runtime: Option<Runtime>,
+    /// The gates of turns that something opens, each with the time that it takes after a turn began. The controller itself opens
+    /// `drained`, if its policy has `drain`.
+    pub gates: BTreeMap<String, Distribution>,
 }
 
 /// A container runtime. They differ in a pod that only pulls.
@@ -86,6 +90,7 @@ impl Default for Settings {
             container_statuses: false,
             approves_after: None,
             runtime: None,
+            gates: BTreeMap::new(),
         }
     }
 }
@@ -225,6 +230,7 @@ daemonset::internal::setters! {
         container_statuses: bool,
         approves_after: Option<SignedDuration>,
         runtime: Option<Runtime>,
+        gates: BTreeMap<String, Distribution>,
     }
     Behaviour {
         pull: Distribution,

@@ -229,10 +229,13 @@ impl Summary {
     }
 }
 
-/// Whether an event moves a rollout: all events do, except reconciles that create and delete no pod.
+/// Whether an event moves a rollout: all events do, except reconciles that create and delete no pod, and evictions
+/// that are refused.
 fn moves_a_rollout(change: &Change) -> bool {
     match change {
         Change::Reconciled(reconciled) => reconciled.created > 0 || reconciled.deleted > 0,
+        // A drain asks again and again.
+        Change::EvictionRefused { .. } => false,
         _ => true,
     }
 }

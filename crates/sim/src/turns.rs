@@ -59,6 +59,8 @@ impl Environment {
         let (node, turn) = (node.clone(), turn.to_owned());
         let change = match (reason, is_there) {
             (TurnReason::TurnBegins, true) => {
+                self.has_turns = true;
+                self.answer_turn(&node, &turn);
                 Change::TurnBegan { node, turn, cordons: unschedulable == Some(true) }
             }
             (TurnReason::TurnEnds, false) => {

@@ -4,6 +4,7 @@ mod api_server;
 mod caches;
 mod controller;
 mod curves;
+mod drains;
 mod driven;
 mod events;
 mod figures;

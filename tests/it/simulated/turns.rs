@@ -7,21 +7,21 @@ use daemonset_sim::{Behaviour, Cluster, Event, Probability, RolloutEnd, Runtime,
 use jiff::Timestamp;
 use serde_json::json;
 
-fn with_policy(policy: Policy) -> Settings {
+pub fn with_policy(policy: Policy) -> Settings {
     let mut settings = settings().runtime(Some(Runtime::Containerd));
     settings.controller.policy = policy;
     settings
 }
 
 /// The agent of version 1 on these nodes.
-fn running(settings: Settings, nodes: &[&str]) -> Cluster {
+pub fn running(settings: Settings, nodes: &[&str]) -> Cluster {
     let mut cluster = cluster(settings, nodes);
     cluster.create_daemon_set(agent(template("v1")));
     cluster.run_until_quiet(seconds(3600)).unwrap();
     cluster
 }
 
-fn release(cluster: &mut Cluster) -> Timestamp {
+pub fn release(cluster: &mut Cluster) -> Timestamp {
     let since = cluster.now();
     cluster.edit(|ds| ds.spec.template = template("v2"));
     let end = cluster.run_rollout(seconds(3600), seconds(86_400));
@@ -31,13 +31,15 @@ fn release(cluster: &mut Cluster) -> Timestamp {
 }
 
 /// The events of turns and images from here on: `0.1 TurnBegan a`.
-fn turn_story(cluster: &Cluster, since: Timestamp) -> Vec<String> {
+pub fn turn_story(cluster: &Cluster, since: Timestamp) -> Vec<String> {
     let events = cluster.history().iter().filter(|event| event.t >= since);
     let line = |event: &Event| {
         let json = json_of(event);
         let name = json["event"].as_str().unwrap().to_owned();
         let after = event.t.duration_since(since).as_millis() as f64 / 1000.0;
-        let is_told = name.starts_with("Turn") || name.starts_with("Image");
+        let is_told = ["Turn", "Image", "Gate", "PodEvicted", "EvictionRefused"]
+            .iter()
+            .any(|told| name.starts_with(told));
         is_told.then(|| format!("{after:.1} {name} {}", json["node"].as_str().unwrap()))
     };
     events.filter_map(line).collect()

@@ -218,6 +218,11 @@ impl Cluster {
             Timer::Churn(number) => self.environment.churn(number),
             Timer::Steer(steering) => self.steer(steering),
             Timer::ImagePulled { node, image } => self.environment.image_pulled(&node, image),
+            Timer::OpenGate { node, gate, turn, request } => {
+                self.environment.gate_answered(&node, &gate, (&turn, &request));
+            }
+            Timer::Drain(node) => self.controller.look_at_drain(&node, &mut self.environment),
+            Timer::Replicate(number) => self.environment.replicate(number),
             Timer::ReportImages(node) => self.environment.report_images(&node),
         }
     }

@@ -4,7 +4,8 @@ use super::Cluster;
 use crate::environment::Environment;
 use crate::event::Actor;
 use crate::requirements::Resources;
-use daemonset::model::{Labels, Node, NodeName, Taint};
+use daemonset::model::{DaemonSet, Labels, Node, NodeName, Taint, Uid};
+use daemonset::{Action, ActionOutcome};
 
 impl Cluster {
     /// Adds a Ready node with unlimited resources.
@@ -102,6 +103,40 @@ impl Cluster {
     /// Sets a label.
     pub fn label_node(&mut self, node: &str, key: &str, value: &str) {
         self.on_node(node, |environment, name| environment.label_node(Actor::User, name, key, value));
+    }
+
+    /// Adds a DaemonSet that another controller reconciles: its pods are daemons for a drain, and its turns are no leftovers.
+    pub fn add_other_daemon_set(&mut self, daemon_set: DaemonSet) {
+        self.environment.other_daemon_sets.push(daemon_set);
+    }
+
+    /// Deletes a DaemonSet of another controller. Its turns are left over.
+    pub fn remove_other_daemon_set(&mut self, uid: &Uid) {
+        self.environment.other_daemon_sets.retain(|ds| ds.metadata.uid != *uid);
+        self.controller.look_for_leftovers(self.environment.now);
+    }
+
+    /// Sets or removes an annotation of a node, such as the answer of a gate.
+    pub fn annotate_node(&mut self, node: &str, key: &str, value: Option<&str>) {
+        self.on_node(node, |environment, name| {
+            environment.has_turns = true;
+            environment.change_node(name, |node| {
+                let others = node.metadata.annotations.iter().filter(|(other, _)| *other != key);
+                node.metadata.annotations = others.chain(value.map(|value| (key, value))).collect();
+            });
+        });
+    }
+
+    /// Lets another controller execute an action, without any fault. `None`: the API server refuses it.
+    pub fn execute(&mut self, action: &Action) -> Option<ActionOutcome> {
+        let outcome = self.environment.execute(action, Actor::User).ok();
+        self.send();
+        outcome
+    }
+
+    pub(crate) fn on_environment(&mut self, operation: impl FnOnce(&mut Environment)) {
+        operation(&mut self.environment);
+        self.send();
     }
 
     fn on_node(&mut self, node: &str, operation: impl FnOnce(&mut Environment, &NodeName)) {
