@@ -39,7 +39,7 @@ use thiserror::Error;
 pub struct DrainPolicy {
     /// The pods that are touched and waited for. Default: all (`kubectl drain --pod-selector`).
     #[serde(skip_serializing_if = "PodSelector::is_empty")]
-    #[cfg_attr(feature = "schemars", schemars(with = "crate::rollout::schema::Selector"))]
+    #[cfg_attr(feature = "schemars", schemars(with = "crate::input::schema::Selector"))]
     pub pod_selector: PodSelector,
     /// Whether a pod is evicted that no controller makes again, and a pod of a DaemonSet that does not exist. Default false
     /// (`kubectl drain --force`).

@@ -15,6 +15,8 @@ pub(crate) mod placement;
 pub(crate) mod pod_selector;
 pub mod policy;
 pub(crate) mod powers;
+#[cfg(feature = "schemars")]
+pub(crate) mod schema;
 pub(crate) mod snapshot;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod spec;

@@ -80,6 +80,18 @@ pub enum OnTimeout {
     Proceed,
 }
 
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for TurnMode {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Turn".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let turn = generator.subschema_for::<TurnPolicy>();
+        schemars::json_schema!({"oneOf": [{"const": "Keep"}, turn]})
+    }
+}
+
 impl Serialize for TurnMode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -133,7 +145,7 @@ impl<'de> Deserialize<'de> for TurnMode {
 #[non_exhaustive]
 pub struct PullPolicy {
     /// How many nodes pull at a time; a percentage of the target nodes rounds up. Default `10%`, and not 0.
-    #[cfg_attr(feature = "schemars", schemars(with = "crate::rollout::schema::Limit"))]
+    #[cfg_attr(feature = "schemars", schemars(with = "crate::input::schema::Limit"))]
     pub parallel: IntOrString,
     /// Seconds after which a pull is waited for no longer. Default 600; 0: at once.
     pub timeout_seconds: u32,

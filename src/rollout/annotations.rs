@@ -152,7 +152,7 @@ pub(super) struct PolicyAnnotation {
     #[serde(default, deserialize_with = "some_object")]
     on_failure: Option<FailurePolicy>,
     /// How to update a DaemonSet with OnDelete, beside a controller that creates its pods.
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Drive>"))]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Drive>"))]
     #[serde(default, deserialize_with = "some_object")]
     drive: Option<UpdateStrategy>,
     /// Whether nodes that are down before the update reaches them count as unavailable.
@@ -164,7 +164,6 @@ pub(super) struct PolicyAnnotation {
     /// How pods are named.
     pod_names: Option<PodNames>,
     /// The turn of a node: it is cordoned, and its pod goes once all gates are open. Needs the power `turn`.
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Turn>"))]
     turn: Option<TurnMode>,
     /// The drain of a node in turn. Needs the power `evict`.
     // Read apart, since it has all of its problems.

@@ -51,12 +51,12 @@ pub struct RolloutPolicy {
 pub struct Wave {
     /// Its nodes, by their labels. `None` and an empty selector match all nodes.
     #[serde(deserialize_with = "strict_selector", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Selector>"))]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Selector>"))]
     pub nodes: Option<LabelSelector>,
     /// How many of the matching nodes it has: a percentage of them rounds up. `None`, and more than 100 %, stand for all. Nodes that
     /// have the new version come first, then the order is that of the names.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Limit>"))]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Limit>"))]
     pub up_to: Option<IntOrString>,
     /// Seconds for which each node's new pod must have been Ready before the next wave opens; `minReadySeconds` if that is more.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
@@ -89,7 +89,7 @@ pub struct FailurePolicy {
     pub action: FailureAction,
     /// How many nodes may fail; percentages round down. Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::rollout::schema::Limit>"))]
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Limit>"))]
     pub max_failures: Option<IntOrString>,
     /// How often a container may restart; `None` for any number.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -131,7 +131,7 @@ fn an_outlook_has_a_json_form() {
         json!(outlook),
         json!({
             "standing": {"type": "Stuck", "obstacles": [{"kind": "WaitsForDelete", "nodes": ["a"]}]},
-            "outdated": 1, "roundsLeft": null,
+            "obstacles": [{"kind": "WaitsForDelete", "nodes": ["a"]}], "outdated": 1, "roundsLeft": null,
         })
     );
     assert!(ObstacleKind::SelectingAll < ObstacleKind::NoRoom);
