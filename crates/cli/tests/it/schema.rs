@@ -4,12 +4,82 @@ use crate::program::run;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::Powers;
-use jsonschema::Validator;
-use serde_json::{Value, from_value, json};
+use serde_json::{Map, Value, from_value, json};
 
-fn schema() -> Validator {
-    let printed = run("schema", &[], b"").out;
-    jsonschema::draft202012::new(&serde_json::from_str(&printed).unwrap()).unwrap()
+/// The schema that the program prints.
+struct Schema(Value);
+
+fn schema() -> Schema {
+    Schema(serde_json::from_str(&run("schema", &[], b"").out).unwrap())
+}
+
+impl Schema {
+    fn is_valid(&self, value: &Value) -> bool {
+        self.accepts(&self.0, value)
+    }
+
+    /// Whether a value fits a schema. A keyword that is not known here ends the test: it would hide a difference.
+    fn accepts(&self, schema: &Value, value: &Value) -> bool {
+        let Some(keywords) = schema.as_object() else { return schema.as_bool().unwrap() };
+        keywords.iter().all(|(keyword, argument)| match keyword.as_str() {
+            "$schema" | "$defs" | "title" | "description" | "default" | "format" => true,
+            "$ref" => self.accepts(self.0.pointer(argument.as_str().unwrap().strip_prefix('#').unwrap()).unwrap(), value),
+            "type" => match argument {
+                Value::Array(types) => types.iter().any(|one| is_of_type(one, value)),
+                one => is_of_type(one, value),
+            },
+            "const" => value == argument,
+            "enum" => argument.as_array().unwrap().contains(value),
+            "anyOf" => argument.as_array().unwrap().iter().any(|one| self.accepts(one, value)),
+            "oneOf" => argument.as_array().unwrap().iter().filter(|one| self.accepts(one, value)).count() == 1,
+            "minimum" => value.as_f64().is_none_or(|number| number >= argument.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|number| number <= argument.as_f64().unwrap()),
+            "pattern" => value.as_str().is_none_or(|text| matches(argument, text)),
+            "items" => value.as_array().is_none_or(|items| items.iter().all(|item| self.accepts(argument, item))),
+            "required" => {
+                let has = |members: &Map<String, Value>| {
+                    argument.as_array().unwrap().iter().all(|name| members.contains_key(name.as_str().unwrap()))
+                };
+                value.as_object().is_none_or(has)
+            }
+            "properties" | "patternProperties" | "additionalProperties" => {
+                value.as_object().is_none_or(|members| members.iter().all(|(name, value)| self.has(keywords, name, value)))
+            }
+            unknown => panic!("the keyword {unknown}"),
+        })
+    }
+
+    /// Whether an object may have this member.
+    fn has(&self, keywords: &Map<String, Value>, name: &str, value: &Value) -> bool {
+        let known = keywords.get("properties").and_then(|properties| properties.get(name));
+        let patterns = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        let by_pattern = patterns.filter(|(pattern, _)| matches(&json!(pattern), name)).map(|(_, schema)| schema);
+        let named: Vec<&Value> = known.into_iter().chain(by_pattern).collect();
+        let other = || keywords.get("additionalProperties").is_none_or(|schema| self.accepts(schema, value));
+        if named.is_empty() { other() } else { named.iter().all(|schema| self.accepts(schema, value)) }
+    }
+}
+
+fn is_of_type(name: &Value, value: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        unknown => panic!("the type {unknown}"),
+    }
+}
+
+/// The patterns of the schema.
+fn matches(pattern: &Value, text: &str) -> bool {
+    let digits = match pattern.as_str().unwrap() {
+        "^[0-9]+%$" => text.strip_suffix('%'),
+        r"^-?\d+$" => Some(text.strip_prefix('-').unwrap_or(text)),
+        unknown => panic!("the pattern {unknown}"),
+    };
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Every field of a policy.
@@ -70,11 +140,7 @@ fn pointers(value: &Value, here: &str, all: &mut Vec<String>) {
 fn the_schema_knows_each_field_and_refuses_each_unknown_one() {
     let (schema, whole) = (schema(), whole());
     assert!(is_read(&whole));
-    assert!(
-        schema.is_valid(&whole),
-        "{:?}",
-        schema.iter_errors(&whole).map(|e| e.to_string()).collect::<Vec<_>>()
-    );
+    assert!(schema.is_valid(&whole));
     let mut all = Vec::new();
     pointers(&whole, "", &mut all);
     let mut refused = 0;
