@@ -6,9 +6,9 @@ use crate::objects::{daemon_set, rolling, surging};
 use crate::pods::image_of;
 use crate::rollouts::{BROKEN, MINUTE, NEW, PAUSED, POLICY, WAVES};
 use crate::store::{Actor, Kind, id, text};
-use daemonset::outlook::{Outlook, RolloutState};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use daemonset::policy::RolloutPolicy;
-use daemonset::report::{BudgetUse, NodePlacement, NodeVerdict, PodState};
+use daemonset::report::{BudgetUse, NodePlacement, NodeVerdict, PodState, UnavailableCause};
 use daemonset::{Plan, Policy, Recording};
 use jiff::SignedDuration;
 use serde_json::{Value, from_value, json};
@@ -88,7 +88,7 @@ async fn the_series_of_a_daemon_set_go_with_it() {
     cluster.api.state().store.create(Actor::Others, Kind::DaemonSet, daemon_set("second", &surging(1)));
     sleep(MINUTE).await;
     // Each series is there from the beginning, so that no query waits for the first obstacle.
-    let count = 6 + 11 + 19;
+    let count = 6 + UnavailableCause::ALL.len() + ObstacleKind::ALL.len();
     assert_eq!([AGENT, "second"].map(|name| series(&cluster, name).len()), [count; 2]);
     cluster.api.state().store.remove(Actor::Others, &id(Kind::DaemonSet, "second"));
     sleep(MINUTE).await;
