@@ -23,7 +23,10 @@ impl Schema {
         let Some(keywords) = schema.as_object() else { return schema.as_bool().unwrap() };
         keywords.iter().all(|(keyword, argument)| match keyword.as_str() {
             "$schema" | "$defs" | "title" | "description" | "default" | "format" => true,
-            "$ref" => self.accepts(self.0.pointer(argument.as_str().unwrap().strip_prefix('#').unwrap()).unwrap(), value),
+            "$ref" => self.accepts(
+                self.0.pointer(argument.as_str().unwrap().strip_prefix('#').unwrap()).unwrap(),
+                value,
+            ),
             "type" => match argument {
                 Value::Array(types) => types.iter().any(|one| is_of_type(one, value)),
                 one => is_of_type(one, value),
@@ -31,20 +34,28 @@ impl Schema {
             "const" => value == argument,
             "enum" => argument.as_array().unwrap().contains(value),
             "anyOf" => argument.as_array().unwrap().iter().any(|one| self.accepts(one, value)),
-            "oneOf" => argument.as_array().unwrap().iter().filter(|one| self.accepts(one, value)).count() == 1,
+            "oneOf" => {
+                argument.as_array().unwrap().iter().filter(|one| self.accepts(one, value)).count() == 1
+            }
             "minimum" => value.as_f64().is_none_or(|number| number >= argument.as_f64().unwrap()),
             "maximum" => value.as_f64().is_none_or(|number| number <= argument.as_f64().unwrap()),
             "pattern" => value.as_str().is_none_or(|text| matches(argument, text)),
-            "items" => value.as_array().is_none_or(|items| items.iter().all(|item| self.accepts(argument, item))),
+            "items" => {
+                value.as_array().is_none_or(|items| items.iter().all(|item| self.accepts(argument, item)))
+            }
             "required" => {
                 let has = |members: &Map<String, Value>| {
-                    argument.as_array().unwrap().iter().all(|name| members.contains_key(name.as_str().unwrap()))
+                    argument
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .all(|name| members.contains_key(name.as_str().unwrap()))
                 };
                 value.as_object().is_none_or(has)
             }
-            "properties" | "patternProperties" | "additionalProperties" => {
-                value.as_object().is_none_or(|members| members.iter().all(|(name, value)| self.has(keywords, name, value)))
-            }
+            "properties" | "patternProperties" | "additionalProperties" => value
+                .as_object()
+                .is_none_or(|members| members.iter().all(|(name, value)| self.has(keywords, name, value))),
             unknown => panic!("the keyword {unknown}"),
         })
     }
@@ -53,7 +64,8 @@ impl Schema {
     fn has(&self, keywords: &Map<String, Value>, name: &str, value: &Value) -> bool {
         let known = keywords.get("properties").and_then(|properties| properties.get(name));
         let patterns = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
-        let by_pattern = patterns.filter(|(pattern, _)| matches(&json!(pattern), name)).map(|(_, schema)| schema);
+        let by_pattern =
+            patterns.filter(|(pattern, _)| matches(&json!(pattern), name)).map(|(_, schema)| schema);
         let named: Vec<&Value> = known.into_iter().chain(by_pattern).collect();
         let other = || keywords.get("additionalProperties").is_none_or(|schema| self.accepts(schema, value));
         if named.is_empty() { other() } else { named.iter().all(|schema| self.accepts(schema, value)) }
