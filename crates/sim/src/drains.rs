@@ -13,6 +13,7 @@ use daemonset_drain::{
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The gate that a drain opens.
 const DRAINED: &str = "drained";
@@ -35,9 +36,9 @@ impl Controller {
     pub(super) fn follow_drains(&mut self, nodes: Vec<NodeName>, environment: &mut Environment) {
         self.drains.retain(|node, _| nodes.contains(node));
         for node in nodes {
-            if !self.drains.contains_key(&node) {
-                environment.queue.push(environment.now, Timer::Drain(node.clone()));
-                self.drains.insert(node, Asked::default());
+            if let Entry::Vacant(place) = self.drains.entry(node.clone()) {
+                environment.queue.push(environment.now, Timer::Drain(node));
+                place.insert(Asked::default());
             }
         }
         environment.drained.clone_from(&self.drains.keys().cloned().collect());
