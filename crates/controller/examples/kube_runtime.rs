@@ -57,7 +57,11 @@ async fn main() -> anyhow::Result<()> {
         .reconcile_on(wakes)
         .shutdown_on_signal()
         .run(reconcile, |_, _, _| Next::requeue(Duration::from_secs(5)), Arc::new(context))
-        .for_each(|result| future::ready(result.map_or_else(|error| eprintln!("{error}"), |_| ())))
+        .for_each(|result| async {
+            if let Err(error) = result {
+                eprintln!("{error}");
+            }
+        })
         .await;
     Ok(())
 }

@@ -106,7 +106,7 @@ pub(crate) struct Input {
 /// The content of a file.
 pub(crate) enum Read {
     Recording(Box<Input>),
-    Objects(Objects),
+    Objects(Box<Objects>),
 }
 
 impl Read {
@@ -114,14 +114,14 @@ impl Read {
         let recording =
             |bytes: &[u8]| Input::from_recording(bytes, choice).map(Box::new).map(Read::Recording);
         match form {
-            Form::List => Objects::from_json_list(bytes).map(Read::Objects),
+            Form::List => Objects::from_json_list(bytes).map(Box::new).map(Read::Objects),
             Form::Recording => recording(bytes),
             Form::Yaml => {
                 let documents = documents::read(bytes)?;
                 match documents.as_slice() {
                     [only] if only.get("daemonSet").is_some() => recording(only.to_string().as_bytes()),
                     [only] if only.get("items").is_none() => Err(NEITHER.to_owned()),
-                    _ => Objects::of_documents(documents).map(Read::Objects),
+                    _ => Objects::of_documents(documents).map(Box::new).map(Read::Objects),
                 }
             }
         }
@@ -132,7 +132,7 @@ impl Input {
     pub(crate) fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
         match Read::parse(bytes, form, choice)? {
             Read::Recording(input) => Ok(*input),
-            Read::Objects(objects) => Input::from_list(objects, choice),
+            Read::Objects(objects) => Input::from_list(*objects, choice),
         }
     }
 

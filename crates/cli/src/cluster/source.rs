@@ -101,14 +101,14 @@ impl Source {
     pub(crate) fn input(&self, choice: &Choice) -> Result<Input, Stop> {
         match self.read(choice)? {
             Read::Recording(input) => Ok(*input),
-            Read::Objects(objects) => self.input_of(objects, choice),
+            Read::Objects(objects) => self.input_of(*objects, choice),
         }
     }
 
     /// A Recording, which is one decision, or the objects of a cluster.
     pub(crate) fn read(&self, choice: &Choice) -> Result<Read, Stop> {
         let read = match self {
-            Source::Kubectl(_) => return self.objects(Needs::Plan).map(Read::Objects),
+            Source::Kubectl(_) => return self.objects(Needs::Plan).map(Box::new).map(Read::Objects),
             Source::Example { .. } | Source::Stdin | Source::File(_) => self.bytes().and_then(|bytes| {
                 let form = Form::of(&bytes)?;
                 Read::parse(&bytes, form, choice)

@@ -31,7 +31,7 @@ impl View {
     pub(crate) fn read(asked: &Asked) -> Result<Self, Stop> {
         match asked.source.read(&asked.choice)? {
             Read::Recording(input) => View::one(*input, &asked.source),
-            Read::Objects(objects) => View::of(objects, asked),
+            Read::Objects(objects) => View::of(*objects, asked),
         }
     }
 
