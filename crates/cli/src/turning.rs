@@ -104,6 +104,30 @@ pub(crate) fn choices(policy: &Policy) -> Map<String, Value> {
     chosen.collect()
 }
 
+/// The same in a few words: `turns (cordon, gates drained and backup), drain, pull 10%, in place`. `None` for none.
+pub(crate) fn in_short(policy: &Policy) -> Option<String> {
+    let turns = policy.turn.as_ref().map(|mode| match mode {
+        TurnMode::Take(turn) => {
+            let gates = if turn.gates.len() == 1 { "gate" } else { "gates" };
+            let gates = (!turn.gates.is_empty()).then(|| format!("{gates} {}", list(&turn.gates)));
+            let parts: Vec<String> =
+                turn.cordon.then(|| "cordon".to_owned()).into_iter().chain(gates).collect();
+            if parts.is_empty() { "turns".to_owned() } else { format!("turns ({})", parts.join(", ")) }
+        }
+        TurnMode::Keep | _ => "no turn begins or ends".to_owned(),
+    });
+    let words = [
+        turns,
+        policy.drain.is_some().then(|| "drain".to_owned()),
+        policy.pull.as_ref().map(|pull| format!("pull {}", pull.parallel)),
+        (policy.in_place == InPlacePolicy::IfPossible).then(|| "in place".to_owned()),
+        (policy.fit == FitPolicy::Hold).then(|| "fit".to_owned()),
+        (policy.pod_names == PodNames::OnePerNode).then(|| "one name for each node".to_owned()),
+    ];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 /// The same in words, a line each: what happens to each node.
 pub(crate) fn choices_in_words(policy: &Policy) -> Vec<String> {
     let one_name = "has one name for its pods, so that it never has two".to_owned();

@@ -19,8 +19,8 @@ impl Environment {
                 }
                 let known = status.container_statuses.iter_mut().position(|status| status.name == *name);
                 let restart_count = match known.and_then(|known| status.container_statuses.get(known)) {
-                    Some(before) if !before.container_id.is_empty() => before.restart_count + 1,
-                    Some(_) | None => 0,
+                    Some(before) => before.restart_count + i32::from(!before.container_id.is_empty()),
+                    None => 0,
                 };
                 let started = ContainerStatus {
                     name: name.clone(),
@@ -36,6 +36,17 @@ impl Environment {
                 }
             }
         });
+    }
+
+    /// A pod runs of which no kubelet has told the ids of its containers.
+    pub(super) fn adopt_containers(&mut self, uid: &Uid) {
+        let tells = |pod: &Pod| {
+            let statuses = &pod.status.container_statuses;
+            !statuses.is_empty() && statuses.iter().all(|status| !status.container_id.is_empty())
+        };
+        if self.pod(uid).is_some_and(|pod| pod.status.phase == "Running" && !tells(pod)) {
+            self.containers_started(uid);
+        }
     }
 
     /// The containers of a pod do not run: none of them, or those alone that are being changed.

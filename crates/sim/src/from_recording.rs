@@ -8,7 +8,7 @@ use super::pod_lifecycle::is_finished;
 use super::requirements::Resources;
 use super::settings::Settings;
 use super::watch::{LAST_GIVEN, WatchEvent, comparable};
-use daemonset::model::{NodeName, Pod, Uid};
+use daemonset::model::{DaemonSet, Node, NodeName, Pod, Uid};
 use daemonset::{Memory, Recording};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -64,6 +64,7 @@ impl Environment {
             self.resume_pod(&uid, pod, &mut past);
         }
         self.schedule_garbage_collection_of_missing_nodes(recording);
+        self.believe_in_owners(recording);
         past.events.sort_by_key(|event| event.t);
         self.history = past.events;
     }
@@ -82,6 +83,26 @@ impl Environment {
             self.skip_uid(uid);
             self.skip_version(version.filter(|version| *version <= LAST_GIVEN));
         }
+    }
+
+    /// Each DaemonSet exists that a pod names as its controller: a recording has one alone.
+    fn believe_in_owners(&mut self, recording: &Recording) {
+        let own = &recording.daemon_set.metadata.uid;
+        for pod in &recording.pods {
+            let owner = pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
+            let Some(owner) = owner.filter(|owner| owner.kind == "DaemonSet" && owner.uid != *own) else {
+                continue;
+            };
+            if self.other_daemon_sets.iter().all(|known| known.metadata.uid != owner.uid) {
+                let mut other = DaemonSet::default();
+                other.metadata.namespace.clone_from(&pod.metadata.namespace);
+                other.metadata.name.clone_from(&owner.name);
+                other.metadata.uid = owner.uid.clone();
+                self.other_daemon_sets.push(other);
+            }
+        }
+        let has_turn = |node: &Node| !node.metadata.annotations.is_empty();
+        self.has_turns |= recording.nodes.iter().any(has_turn);
     }
 
     /// Pods are bound to these nodes, which do not exist. The garbage collector has noticed it at the recording's
@@ -120,6 +141,7 @@ impl Environment {
                 kubelet.pulled.insert(revision);
             }
             self.adopt_images(&node, pod);
+            self.adopt_containers(uid);
         }
         let now = self.now;
         let finished = is_finished(pod);

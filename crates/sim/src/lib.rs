@@ -69,6 +69,7 @@ mod scheduler;
 mod settings;
 mod steered_rollout;
 mod summary;
+mod turn_figures;
 mod turns;
 mod watch;
 mod workloads;
@@ -83,6 +84,7 @@ pub use requirements::Resources;
 pub use rollout_figures::{RolloutFigures, WaveFigures};
 pub use settings::{Behaviour, Churn, ControllerSettings, Runtime, Settings};
 pub use summary::{RolloutEnd, Summary, Worst};
+pub use turn_figures::{Spread, TurnFigures, downtime};
 pub use watch::Kind;
 pub use workloads::Workload;
 

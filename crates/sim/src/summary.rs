@@ -4,6 +4,7 @@ use super::availability::{Availability, availability};
 use super::cluster::Cluster;
 use super::event::Change;
 use super::rollout_figures::RolloutFigures;
+use super::turn_figures::TurnFigures;
 use daemonset::report::{NodePlacement, NodeVerdict, PodState, PodVerdict};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -100,6 +101,9 @@ pub struct Summary {
     /// The rollout that the policy steers; `None` if it steers none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutFigures>,
+    /// Turns and what goes with them; `None` where the cluster has neither a [runtime](field@super::Settings::runtime) nor turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<TurnFigures>,
 }
 
 /// The worst value of a curve.
@@ -159,6 +163,7 @@ impl Cluster {
     pub fn summary(&self, started: Timestamp, end: RolloutEnd) -> Summary {
         let mut summary = Summary::new(started, self.now(), end);
         summary.count(self);
+        summary.turns = TurnFigures::new(self, started);
         let curve = availability(self.history());
         summary.worst_unavailable = worst(&curve, started, |point| point.unavailable);
         summary.worst_taken_down = worst(&curve, started, |point| point.taken_down);
@@ -195,6 +200,7 @@ impl Summary {
             controller_crashes: 0,
             not_updated: Vec::new(),
             rollout: None,
+            turns: None,
         }
     }
 

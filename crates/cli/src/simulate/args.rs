@@ -55,10 +55,13 @@ pub(crate) struct Args {
     /// A person lets the rollout go on, so long after its start
     #[arg(long, value_name = "TIME", value_parser = duration)]
     resume_at: Option<SignedDuration>,
-    /// Run several settings beside each other, each such as maxUnavailable=10%, maxSurge=2,minReadySeconds=30, policy=FILE or
-    /// policy=none. With --policy and without a SETTING: a run without the policy and one with it
+    /// Run several settings beside each other, each such as maxUnavailable=10%, maxSurge=2,minReadySeconds=30, pull=10%,
+    /// inPlace=IfPossible, policy=FILE or policy=none. With --policy and without a SETTING: a run without the policy and one with it
     #[arg(long, value_name = "SETTING", num_args = 0.., conflicts_with = "trace")]
     compare: Option<Vec<String>>,
+    /// Compare by the time for which each node has no Ready pod
+    #[arg(long, requires = "compare")]
+    downtime: bool,
     /// From a container's start to Ready: 10s, 5s..20s (each as likely), or 8s,p99=1m (a median with a long tail)
     #[arg(long, value_name = "TIME", default_value = "5s,p99=15s")]
     startup: Distribution,
@@ -68,6 +71,16 @@ pub(crate) struct Args {
     /// From a pod's deletion to its end
     #[arg(long, value_name = "TIME", default_value = "1s,p99=8s")]
     stop: Distribution,
+    /// A gate of the policy's turns that is opened so long after a turn has begun, such as backup=2m. Default: nobody opens it. The
+    /// drain opens drained, if the policy has one
+    #[arg(long, value_name = "NAME=TIME", value_parser = gate)]
+    gate: Vec<(String, Distribution)>,
+    /// So many workloads of other people have a pod on each node; a drain evicts it, and it moves
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    workloads: u32,
+    /// How many pods of each of them evictions may make unavailable at a time. Default: no limit
+    #[arg(long, value_name = "N", requires = "workloads")]
+    disruption_budget: Option<u32>,
     /// How likely a start of the new version crashes; the kubelet then waits and starts again
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     failure_rate: Probability,
@@ -128,6 +141,12 @@ pub(crate) struct Args {
     output: Format,
 }
 
+/// `backup=2m`.
+fn gate(text: &str) -> Result<(String, Distribution), String> {
+    let (name, time) = text.split_once('=').ok_or("must be NAME=TIME")?;
+    Ok((name.to_owned(), time.parse().map_err(|error| format!("{error}"))?))
+}
+
 /// The simulation, and the files that show it.
 pub(crate) struct Simulation {
     pub(crate) source: Source,
@@ -136,6 +155,8 @@ pub(crate) struct Simulation {
     pub(crate) setting: Setting,
     /// Several beside each other; where it is empty, only `setting`.
     pub(crate) compare: Vec<Setting>,
+    /// They are compared by the time for which each node has no Ready pod.
+    pub(crate) downtime: bool,
     pub(crate) svg: Option<PathBuf>,
     pub(crate) html: Option<PathBuf>,
     pub(crate) trace: Option<PathBuf>,
@@ -175,6 +196,7 @@ impl Args {
             daemon_set,
             setting,
             compare,
+            downtime: self.downtime,
             svg: self.svg,
             html: self.html,
             trace: self.trace,
@@ -236,6 +258,7 @@ impl Args {
         new.pull_fails = self.pull_fails;
         new.lifetime = self.lifetime;
         settings.approves_after = self.approve_after;
+        settings.gates = self.gate.iter().cloned().collect();
         settings.churn.every = self.churn;
         settings.churn.down_for = self
             .churn
@@ -254,6 +277,8 @@ impl Args {
             release,
             pause_at: self.pause_at,
             resume_at: self.resume_at,
+            workloads: self.workloads,
+            disruption_budget: self.disruption_budget,
             seed: self.seed,
             patience: self.patience,
             bound: self.bound,

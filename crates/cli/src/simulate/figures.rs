@@ -171,7 +171,9 @@ fn reached(run: &Run<'_>, timeline: &Timeline) -> usize {
     let current = timeline.current.and_then(|current| timeline.revisions.get(current));
     let events = run.events.iter().filter(|event| event.t >= run.start && event.t <= run.end);
     let reached = events.filter_map(|event| match &event.change {
-        Change::PodCreated(pod) if Some(&pod.revision) == current => Some(&pod.node),
+        Change::PodCreated(pod) | Change::PodChanged(pod) if Some(&pod.revision) == current => {
+            Some(&pod.node)
+        }
         _ => None,
     });
     reached.collect::<BTreeSet<&NodeName>>().len()

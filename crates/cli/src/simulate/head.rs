@@ -7,6 +7,7 @@ use crate::simulate::palette;
 use crate::simulate::row::State;
 use crate::simulate::run::Run;
 use crate::simulate::timeline::Timeline;
+use crate::simulate::turn_lanes;
 
 const LINE: f64 = 22.0;
 /// Up to as many versions have an entry each.
@@ -84,6 +85,9 @@ fn legend(timeline: &Timeline) -> Vec<Entry> {
     let mut entries = entries(&timeline.states(), &timeline.revisions);
     if timeline.marks.iter().any(|mark| mark.kind == MarkKind::Crashed) {
         entries.push(("crashed".to_owned(), "controller crashed".to_owned()));
+    }
+    for kind in turn_lanes::kinds(&timeline.lanes) {
+        entries.push((kind.class().to_owned(), kind.meaning().to_owned()));
     }
     for phase in &timeline.steered.phases {
         let entry = (phase.kind.class().to_owned(), phase.kind.meaning().to_owned());

@@ -5,6 +5,7 @@ use crate::simulate::layout::{Layout, MOST_NAMES, shorten};
 use crate::simulate::palette;
 use crate::simulate::row::{Row, State};
 use crate::simulate::timeline::Timeline;
+use crate::simulate::turn_lanes::{self, LANE};
 
 /// Anything shorter would not be seen.
 const NARROWEST: f64 = 0.8;
@@ -19,8 +20,9 @@ pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pi
     } else {
         0.0
     };
-    let y = |number: usize| layout.top + pitch * number as f64 + pitch / 2.0;
-    canvas.open(Tag::new("g").set("stroke-width", Px(pitch - gap)));
+    let lane = if timeline.lanes.is_empty() { 0.0 } else { LANE };
+    let y = |number: usize| layout.top + pitch * number as f64 + (pitch - lane) / 2.0;
+    canvas.open(Tag::new("g").set("stroke-width", Px(pitch - lane - gap)));
     // Available states first, so that they do not cover a short time down.
     for state in timeline.states().into_iter().filter(|state| state.shows()) {
         let mut data = String::new();
@@ -30,6 +32,11 @@ pub(crate) fn draw(canvas: &mut Canvas, timeline: &Timeline, layout: &Layout, pi
         canvas.path(&format!("row {}", palette::class(state, timeline.revisions.len())), &data);
     }
     canvas.close("g");
+    if lane > 0.0 {
+        let top = |number: usize| layout.top + pitch * (number + 1) as f64 - lane;
+        let rows = timeline.rows.iter().enumerate().map(|(number, row)| (row.node.as_str(), top(number)));
+        turn_lanes::draw(canvas, &timeline.lanes, rows, layout);
+    }
     match timeline.rows.len() {
         0..=MOST_NAMES => names(canvas, timeline, layout, y),
         rows => numbers(canvas, rows, layout, y),

@@ -10,6 +10,7 @@ use crate::simulate::ribbon::RIBBON;
 use crate::simulate::run::Run;
 use crate::simulate::scale::TimeScale;
 use crate::simulate::timeline::Timeline;
+use crate::simulate::turn_lanes::LANE;
 
 /// More nodes than that share layers.
 const MOST_ROWS: usize = 200;
@@ -81,7 +82,8 @@ fn body(timeline: &Timeline) -> (Body, f64) {
     let rows = timeline.rows.len();
     match rows {
         0..=MOST_ROWS => {
-            let pitch = pitch(rows);
+            let lane = if timeline.lanes.is_empty() { 0.0 } else { LANE };
+            let pitch = pitch(rows) + lane;
             (Body::Rows { pitch }, pitch * rows as f64)
         }
         _ => {

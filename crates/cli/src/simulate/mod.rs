@@ -37,6 +37,7 @@ mod setting;
 mod stories;
 mod svg;
 mod timeline;
+mod turn_lanes;
 mod words;
 
 use crate::cluster::{Choice, Input, Needs, Source, Wanted};
@@ -44,7 +45,9 @@ use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::scene::Progress;
 use crate::simulate::setting::Setting;
-use daemonset_sim::RolloutEnd;
+use daemonset::policy::Powers;
+use daemonset::{Policy, Recording};
+use daemonset_sim::{RolloutEnd, Runtime};
 use std::collections::BTreeSet;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
@@ -62,6 +65,11 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         [] => std::slice::from_ref(&simulation.setting),
         several => several,
     };
+    // All runs are in one world: the same nodes are as fast in each of them.
+    let mut knows_images = simulation.downtime;
+    for setting in settings {
+        knows_images |= policy::asks_for_turns(&policy_of(simulation, setting, &input)?);
+    }
     let mut runs = Vec::new();
     for setting in settings {
         let mut recording = scene.grown(&input.recording);
@@ -69,15 +77,12 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         for setting in [&simulation.setting, setting] {
             setting.apply(&mut recording);
         }
-        let policy = policy::normalize(&mut recording.daemon_set, &recording.policy, &input.powers);
-        let policy = policy.map_err(|error| {
-            let file = [setting, &simulation.setting].into_iter().find_map(Setting::policy_file);
-            Stop::Input(policy::message(&error, file))
-        })?;
+        let policy = normalized(simulation, setting, &mut recording, &input)?;
         recording.snapshot().map_err(|error| source.stop(error))?;
         let label =
             if simulation.compare.is_empty() { recording.name.clone() } else { setting.label.clone() };
-        runs.push(scene.run(recording, &label, policy::words(&policy), &Progress));
+        let runtime = knows_images.then_some(Runtime::Containerd);
+        runs.push(scene.run(recording, (&label, runtime), policy::words(&policy), &Progress));
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
@@ -91,6 +96,30 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         }
     }
     Ok(if runs.iter().all(|ran| ends_well(ran.summary.end)) { 0 } else { LOOK })
+}
+
+/// The policy that a run has.
+fn policy_of(simulation: &Simulation, setting: &Setting, input: &Input) -> Result<Policy, Stop> {
+    let recorded = &input.recording;
+    let mut recording = Recording::new(recorded.daemon_set.clone(), recorded.now);
+    recording.policy = recorded.policy.clone();
+    for setting in [&simulation.setting, setting] {
+        setting.apply(&mut recording);
+    }
+    normalized(simulation, setting, &mut recording, input)
+}
+
+fn normalized(
+    simulation: &Simulation,
+    setting: &Setting,
+    recording: &mut Recording,
+    input: &Input,
+) -> Result<Policy, Stop> {
+    let policy = policy::normalize(&mut recording.daemon_set, &recording.policy, &input.powers);
+    policy.map_err(|error| {
+        let file = [setting, &simulation.setting].into_iter().find_map(Setting::policy_file);
+        Stop::Input(policy::message(&error, file))
+    })
 }
 
 /// Whether nothing has to be looked at: all nodes have the new version, or those that the policy releases.
@@ -110,7 +139,7 @@ fn read(simulation: &Simulation) -> Result<Input, Stop> {
         (wanted, _) => wanted.clone(),
     };
     let choice = Choice { daemon_set, now: None, policy: None };
-    let input = match source {
+    let mut input = match source {
         Source::Kubectl(_) => {
             let mut objects = source.objects(Needs::Plan)?;
             // The policy of a file may need them, too.
@@ -122,5 +151,9 @@ fn read(simulation: &Simulation) -> Result<Input, Stop> {
         Source::Example { .. } | Source::Stdin | Source::File(_) => source.input(&choice)?,
     };
     input.snapshot().map_err(|message| source.stop(message))?;
+    if matches!(source, Source::Example { .. }) {
+        // Its policies are tried, and nobody owns its namespace.
+        input.powers = Powers::all();
+    }
     Ok(input)
 }

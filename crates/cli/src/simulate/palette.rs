@@ -22,6 +22,8 @@ const NEWEST: Pair = Pair { light: [0x0b, 0x6b, 0xb5], dark: [0x34, 0x85, 0xd4] 
 const STYLE: &str = include_str!("style.css");
 /// For pictures of rollouts that a policy steers.
 const STEERED: &str = include_str!("steered.css");
+/// For pictures with turns and pulls.
+const TURNS: &str = include_str!("turns.css");
 
 /// The class of a state.
 pub(crate) fn class(state: State, revisions: usize) -> String {
@@ -85,8 +87,15 @@ pub(crate) fn css(timelines: &[&Timeline]) -> String {
             dark.push_str(&rule(revision, revisions, shade.dark));
         }
     }
-    let style = STYLE.replace("/*revisions*/", &light).replace("/*dark revisions*/", &dark);
-    if is_steered { style + "\n" + STEERED.trim_end() } else { style }
+    let has_lanes = timelines.iter().any(|timeline| !timeline.lanes.is_empty());
+    let mut style = STYLE.replace("/*revisions*/", &light).replace("/*dark revisions*/", &dark);
+    for (is_shown, more) in [(is_steered, STEERED), (has_lanes, TURNS)] {
+        if is_shown {
+            style.push('\n');
+            style.push_str(more.trim_end());
+        }
+    }
+    style
 }
 
 fn rule(revision: usize, revisions: usize, [red, green, blue]: Rgb) -> String {

@@ -64,7 +64,8 @@ fn the_legend_names_exactly_the_states_that_are_drawn() {
             found.sort();
             found
         };
-        let drawn = [classes("row "), classes("band ")].concat();
+        let mut drawn = [classes("row "), classes("band "), classes("lane ")].concat();
+        drawn.sort();
         assert_eq!(classes("chip "), drawn);
         let texts = texts(&picture);
         for state in timeline.states().into_iter().filter(|state| state.shows()) {

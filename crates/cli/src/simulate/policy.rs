@@ -2,8 +2,9 @@
 
 use crate::cluster::read_policy;
 use crate::simulate::words::duration;
+use crate::turning;
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
-use daemonset::policy::{InvalidRolloutPolicy, Powers, RolloutPolicy, Wave};
+use daemonset::policy::{InPlacePolicy, InvalidRolloutPolicy, Powers, RolloutPolicy, Wave};
 use daemonset::{Policy, Recording};
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,7 +48,10 @@ impl PolicyChoice {
 
     /// Replaces the policy, the approvals and the pauses of the DaemonSet.
     pub(crate) fn apply(&self, recording: &mut Recording) {
-        (recording.policy.rollout, recording.policy.drive) = (None, None);
+        let policy = &mut recording.policy;
+        (policy.rollout, policy.drive, policy.turn, policy.drain, policy.pull) =
+            (None, None, None, None, None);
+        policy.in_place = InPlacePolicy::Never;
         self.annotate(&mut recording.daemon_set);
     }
 
@@ -127,6 +131,11 @@ pub(crate) fn message(error: &InvalidRolloutPolicy, file: Option<&str>) -> Strin
     }
 }
 
+/// Whether it asks for more than deletes and creates: for turns, pulls or changes in place.
+pub(crate) fn asks_for_turns(policy: &Policy) -> bool {
+    !turning::choices(policy).is_empty() || policy.drain.is_some()
+}
+
 /// The policy in words; `None` where it steers and drives nothing.
 pub(crate) fn words(policy: &Policy) -> Option<String> {
     let driven = policy.drive.as_ref().map(|strategy| {
@@ -134,7 +143,8 @@ pub(crate) fn words(policy: &Policy) -> Option<String> {
         let limit = limits.max_unavailable.unwrap_or(IntOrString::Int(1));
         format!("driven beside Kubernetes' own controller, maxUnavailable {limit}")
     });
-    let parts: Vec<String> = driven.into_iter().chain(policy.rollout.as_ref().map(of_rollout)).collect();
+    let rollout = policy.rollout.as_ref().map(of_rollout);
+    let parts: Vec<String> = driven.into_iter().chain(rollout).chain(turning::in_short(policy)).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

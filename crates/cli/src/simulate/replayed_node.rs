@@ -44,6 +44,13 @@ impl<'a> ReplayedNode<'a> {
         }
     }
 
+    /// The pod has another revision from now on, and is not Ready before its new containers are.
+    pub(crate) fn change(&mut self, identity: &'a PodIdentity) {
+        if let Some(it) = self.pods.iter_mut().find(|it| it.identity.uid == identity.uid) {
+            (it.identity, it.phase) = (identity, Phase::Changing);
+        }
+    }
+
     pub(crate) fn forget(&mut self, pod: &PodIdentity) {
         self.pods.retain(|it| it.identity.uid != pod.uid);
     }

@@ -7,8 +7,8 @@ use crate::simulate::words::{count, duration, failure, number};
 use comfy_table::{Table, presets};
 use daemonset::model::{DaemonSet, IntOrString};
 use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, RolloutStage};
-use daemonset_sim::{RolloutEnd, RolloutFigures, Summary, Worst};
-use jiff::Timestamp;
+use daemonset_sim::{RolloutEnd, RolloutFigures, Spread, Summary, TurnFigures, Worst};
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -89,6 +89,8 @@ pub(crate) fn text(ran: &Ran, source: &str, seed: u64) -> String {
         ("Reached", summary.rollout.as_ref().map(reached).unwrap_or_default()),
         ("Waves", summary.rollout.as_ref().map(|rollout| waves(summary, rollout)).unwrap_or_default()),
         ("Down", down(summary)),
+        ("Turns", summary.turns.as_ref().map(turns).unwrap_or_default()),
+        ("Downtime", summary.turns.as_ref().map(|turns| downtime(turns.downtime)).unwrap_or_default()),
         ("Pods", pods(summary)),
         ("Controller", controller(summary)),
     ]
@@ -193,9 +195,44 @@ fn down(summary: &Summary) -> String {
     text
 }
 
+/// `60, median 12s, 90 % within 20s, longest 31s; 180 pods evicted, 12 evictions refused`.
+fn turns(figures: &TurnFigures) -> String {
+    let mut parts = Vec::new();
+    if figures.turns > 0 {
+        parts.push(format!("{}, {}", number(figures.turns), spread(figures.in_turn)));
+    }
+    if figures.evictions + figures.evictions_refused > 0 {
+        let evicted = count(figures.evictions as usize, "pod");
+        let refused = count(figures.evictions_refused as usize, "eviction");
+        parts.push(format!("{evicted} evicted, {refused} refused"));
+    }
+    parts.join("; ")
+}
+
+/// How long a node was without a Ready pod.
+fn downtime(of_nodes: Spread) -> String {
+    match of_nodes.most.is_zero() {
+        true => "none: each node has a Ready pod all the time".to_owned(),
+        false => format!("of a node: {}", spread(of_nodes)),
+    }
+}
+
+/// `median 4.2s, 90 % within 6.1s, longest 9s`.
+fn spread(spread: Spread) -> String {
+    let words = |time: SignedDuration| duration(i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
+    let Spread { median, p90, most, .. } = spread;
+    match median == most {
+        true => format!("{} each", words(median)),
+        false => format!("median {}, 90 % within {}, longest {}", words(median), words(p90), words(most)),
+    }
+}
+
 fn pods(summary: &Summary) -> String {
     let mut text =
         format!("{} created, {} deleted", number(summary.pods_created), number(summary.pods_deleted));
+    if let Some(figures) = summary.turns.filter(|figures| figures.pods_changed > 0) {
+        let _ = write!(text, ", {} changed in their place", number(figures.pods_changed));
+    }
     if summary.pods_failed > 0 {
         let _ = write!(text, ", {} failed", number(summary.pods_failed));
     }

@@ -3,7 +3,7 @@
 use daemonset::Recording;
 use daemonset::model::Taint;
 use daemonset::policy::Powers;
-use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Settings, Steering, Summary, resize};
+use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Runtime, Settings, Steering, Summary, Workload, resize};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -24,6 +24,9 @@ pub(crate) struct Scene {
     /// After the start of the rollout.
     pub(crate) pause_at: Option<SignedDuration>,
     pub(crate) resume_at: Option<SignedDuration>,
+    /// Each has a pod on each node.
+    pub(crate) workloads: u32,
+    pub(crate) disruption_budget: Option<u32>,
     pub(crate) seed: u64,
     pub(crate) patience: SignedDuration,
     pub(crate) bound: SignedDuration,
@@ -63,11 +66,12 @@ impl Scene {
     pub(crate) fn run(
         &self,
         recording: Recording,
-        label: &str,
+        (label, runtime): (&str, Option<Runtime>),
         policy: Option<String>,
         progress: &Progress,
     ) -> Ran {
         let mut settings = self.settings.clone();
+        settings.runtime = runtime;
         if recording.nodes.len() >= MANY_NODES {
             settings.controller.pause = SignedDuration::from_secs(1);
         }
@@ -79,6 +83,7 @@ impl Scene {
             settings.container_statuses = true;
         }
         let mut cluster = Cluster::from_recording(settings, self.seed, &recording);
+        self.add_workloads(&mut cluster);
         // Pods that have just become Ready when the dump was taken are available by then.
         let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
         // The cluster has copies of all objects, of which there may be hundreds of thousands.
@@ -110,6 +115,21 @@ impl Scene {
         bar.end();
         let absence_taint = self.settings.absence_taint.clone();
         Ran { label: label.to_owned(), cluster, start, summary, absence_taint, policy }
+    }
+}
+
+impl Scene {
+    /// Workloads of other people, which a drain evicts.
+    fn add_workloads(&self, cluster: &mut Cluster) {
+        let replicas = u32::try_from(cluster.nodes().count()).unwrap_or(u32::MAX);
+        let behaviour = self.settings.behaviour;
+        for number in 1..=self.workloads {
+            let workload = Workload::new(format!("workload-{number}"), replicas)
+                .max_unavailable(self.disruption_budget)
+                .ready(behaviour.ready)
+                .stop(behaviour.stop);
+            cluster.add_workload(workload);
+        }
     }
 }
 

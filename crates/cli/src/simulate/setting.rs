@@ -3,6 +3,7 @@
 use crate::simulate::policy::{self, PolicyChoice};
 use daemonset::Recording;
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
+use daemonset::policy::{InPlacePolicy, PullPolicy};
 use serde_json::Value;
 
 /// Changes to the DaemonSet; other fields stay as they are.
@@ -14,6 +15,8 @@ pub(crate) struct Setting {
     max_unavailable: Option<IntOrString>,
     max_surge: Option<IntOrString>,
     min_ready_seconds: Option<i32>,
+    pull: Option<IntOrString>,
+    in_place: Option<InPlacePolicy>,
     policy: Option<PolicyChoice>,
 }
 
@@ -40,16 +43,25 @@ impl Setting {
                 let must = "must be a number of seconds";
                 self.min_ready_seconds = Some(seconds.ok_or_else(|| format!("{key} {value:?}: {must}"))?);
             }
+            "pull" => self.pull = Some(limit(key, value)?),
+            "inPlace" => {
+                let choice = serde_json::from_value(value.into());
+                self.in_place = Some(choice.map_err(|error| format!("{key}: {error}"))?);
+            }
             "policy" => {
                 self.choose(PolicyChoice::parse(value)?);
                 return Ok(());
             }
             _ => {
-                let must = "must be type, maxUnavailable, maxSurge, minReadySeconds or policy";
+                let must = "must be type, maxUnavailable, maxSurge, minReadySeconds, pull, inPlace or policy";
                 return Err(format!("{key:?}: {must}"));
             }
         }
-        let words = if key == "type" { value.to_owned() } else { format!("{key} {value}") };
+        let words = match (key, self.in_place) {
+            ("type", _) => value.to_owned(),
+            ("inPlace", Some(InPlacePolicy::IfPossible)) => "in place".to_owned(),
+            _ => format!("{key} {value}"),
+        };
         self.add_to_label(&words);
         Ok(())
     }
@@ -76,6 +88,10 @@ impl Setting {
         if let Some(policy) = &self.policy {
             policy.apply(recording);
         }
+        if let Some(parallel) = self.pull {
+            recording.policy.pull = Some(PullPolicy::default().parallel(parallel));
+        }
+        recording.policy.in_place = self.in_place.unwrap_or(recording.policy.in_place);
         let spec = &mut recording.daemon_set.spec;
         if let Some(seconds) = self.min_ready_seconds {
             spec.min_ready_seconds = seconds;

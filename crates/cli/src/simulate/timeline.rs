@@ -7,6 +7,7 @@ use crate::simulate::replay;
 use crate::simulate::row::{Row, Span, State};
 use crate::simulate::run::Revisions;
 use crate::simulate::run::Run;
+use crate::simulate::turn_lanes::{self, Lanes};
 use crate::simulate::words;
 
 /// Everything that is drawn; times are milliseconds since the start of the run.
@@ -21,6 +22,8 @@ pub(crate) struct Timeline {
     pub(crate) marks: Vec<Mark>,
     /// The rollout of the current revision, where a policy steers it.
     pub(crate) steered: Steered,
+    /// Under the rows.
+    pub(crate) lanes: Lanes,
     /// Since when every node runs the old version again, after a failure.
     pub(crate) back: Option<i64>,
 }
@@ -42,6 +45,7 @@ impl Timeline {
         }));
         Timeline {
             length: run.length(),
+            lanes: turn_lanes::lanes(run, rows.len()),
             curves: curves(run, &rows),
             rows,
             current: revisions.current,

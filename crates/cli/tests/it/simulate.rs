@@ -149,6 +149,58 @@ fn a_person_pauses_and_lets_the_rollout_go_on() {
 }
 
 #[test]
+fn a_policy_with_turns_tells_and_draws_them() {
+    let turns = "turn: {cordon: true, gates: [drained, backup]}\ndrain: {}\npull: {parallel: 1}\n";
+    let (policy, svg) = (policy("turns.yaml", turns), path("turns.svg"));
+    let others = ["--workloads", "2", "--disruption-budget", "1", "--gate", "backup=10s"];
+    let summary = printed(&[&["--nodes", "4", "--policy", &policy, "--svg", &svg], &others[..]].concat());
+    assert_snapshot!(summary, @"
+    DaemonSet  monitoring/node-exporter, RollingUpdate, maxUnavailable 1
+    Cluster    4 nodes, from the built-in cluster, seed 1
+    Policy     all nodes at once; turns (cordon, gates drained and backup), drain, pull 1
+    Rollout    complete in 2m1s
+    Reached    4 of 4 nodes ever got the new version
+    Down       at worst 1 of 4 nodes (29s after the start); maxUnavailable allows 1
+    Turns      4, median 19s, 90 % within 35s, longest 35s; 10 pods evicted, 3 evictions refused
+    Downtime   of a node: median 9.1s, 90 % within 20s, longest 20s
+    Pods       4 created, 4 deleted
+    Controller 91 reconciles
+    Left over  none: every target node has an available pod of the new version
+    ");
+    let drawn = std::fs::read_to_string(svg).unwrap();
+    for class in ["cordoned", "drain", "pull"] {
+        assert!(
+            drawn.contains(&format!("class=\"lane {class}\""))
+                && drawn.contains(&format!("class=\"chip {class}\"")),
+            "{class}"
+        );
+    }
+    let alone = printed(&["--nodes", "4"]);
+    assert!(!alone.contains("Turns") && !alone.contains("Downtime"), "{alone}");
+}
+
+#[test]
+fn a_gate_that_nobody_opens_holds_the_rollout() {
+    let policy = policy("gate.yaml", "turn: {gates: [backup]}\n");
+    let summary = looked_at(&["--nodes", "3", "--policy", &policy]);
+    assert!(summary.contains("Rollout    stuck: nothing happens any more"), "{summary}");
+    assert!(summary.contains("node-1  old   in turn, waits for backup"), "{summary}");
+    let usage = simulate(&["--gate", "backup"]);
+    assert!(usage.err.contains("must be NAME=TIME"), "{}", usage.err);
+}
+
+#[test]
+fn a_pod_is_changed_in_its_place() {
+    let policy = policy("in-place.yaml", "inPlace: IfPossible\n");
+    let (svg, trace) = (path("in-place.svg"), path("in-place.jsonl"));
+    let summary = printed(&["--nodes", "3", "--policy", &policy, "--svg", &svg, "--trace", &trace]);
+    assert!(summary.contains("Pods       0 created, 0 deleted, 3 changed in their place"), "{summary}");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert_eq!(trace.lines().filter(|line| line.contains("\"event\":\"PodChanged\"")).count(), 3);
+    assert!(std::fs::read_to_string(svg).unwrap().contains("3 nodes updated in"));
+}
+
+#[test]
 fn policies_are_compared_beside_limits() {
     let policy = example("canary");
     let (with, limits) = (format!("policy={policy},maxUnavailable=2"), ["--nodes", "6", "--broken"]);
@@ -401,7 +453,10 @@ fn bad_input_is_one_line() {
         (&["--max-unavailable", "x"], "maxUnavailable: Invalid value: \"x\""),
         (&["--startup", "soon"], "must be a duration such as 10s"),
         (&["--failure-rate", "200%"], "must be a percentage from 0% to 100%"),
-        (&["--compare", "nodes=3"], "must be type, maxUnavailable, maxSurge, minReadySeconds or policy"),
+        (
+            &["--compare", "nodes=3"],
+            "must be type, maxUnavailable, maxSurge, minReadySeconds, pull, inPlace or policy",
+        ),
         (&["--compare"], "--compare: name a setting, or a --policy to compare"),
         (&["--policy", "/nowhere.yaml"], "/nowhere.yaml: No such file"),
         (&["--policy", &unknown], "unknown.yaml: waves[0].upto: unknown field `upto`"),

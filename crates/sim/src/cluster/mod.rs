@@ -153,6 +153,11 @@ impl Cluster {
         })
     }
 
+    /// Whether its nodes know images, or have had turns.
+    pub(crate) fn knows_turns(&self) -> bool {
+        self.environment.settings.runtime.is_some() || self.environment.has_turns
+    }
+
     /// Replaces the planner of the controller.
     pub fn set_planner(&mut self, planner: impl Planner + 'static) {
         self.controller.planner = Some(Box::new(planner));
