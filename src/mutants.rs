@@ -47,6 +47,42 @@ pub enum Mutant {
     ChangeUndone,
     /// A restored template that the snapshot does not show holds up nothing.
     RestoreNotAwaited,
+    /// A pod is taken on a node that is not in turn.
+    TurnSkipped,
+    /// `turn: Keep` keeps nothing.
+    KeepIgnored,
+    /// Each gate is open.
+    GateIgnored,
+    /// The answer to another turn opens a gate, too.
+    AnyAnswerOpens,
+    /// A turn ends before the new pod is available.
+    TurnEndsEarly,
+    /// One turn more than the limit may begin.
+    TurnLimitOffByOne,
+    /// A turn that ends leaves its cordon behind.
+    CordonLeft,
+    /// The end of a turn takes the cordon back that another DaemonSet's turn needs.
+    CordonNotHandedOver,
+    /// A turn that begins on a node which a person has cordoned takes the cordon for its own.
+    PersonsCordonTaken,
+    /// A turn whose cordon a person has taken back goes on saying that it has one.
+    LostCordonKept,
+    /// Patches of nodes in flight are not remembered.
+    PatchesForgotten,
+    /// The name of a pod depends on its template.
+    NameByTemplate,
+    /// A pod that was changed in its place is Ready though its old containers still run.
+    OldContainersCount,
+    /// Changes in place in flight are not remembered.
+    ChangesForgotten,
+    /// A Ready pod does not wait for the images of its successor.
+    PullNotAwaited,
+    /// One node more than the limit may pull.
+    PullsOffByOne,
+    /// Pull pods in flight are not remembered.
+    PullsForgotten,
+    /// A pull pod stays though nobody waits for its images.
+    PullPodsLeft,
     /// A step of each decision finds a state that can't be.
     BugMet,
 }

@@ -9,5 +9,17 @@ pub(crate) const LONGEST_PREFIX: usize = 52;
 /// The name of each pod of the DaemonSet on a node, whatever its revision.
 pub(crate) fn one_per_node(snapshot: &Snapshot<'_>, node: &str) -> String {
     let ds = &snapshot.spec.daemon_set.metadata;
-    format!("{}-{}", cut_name(&ds.name, LONGEST_PREFIX), name_hash([ds.uid.as_str(), node]))
+    let name = format!("{}-{}", cut_name(&ds.name, LONGEST_PREFIX), name_hash([ds.uid.as_str(), node]));
+    planted::name(name, snapshot.spec.raw_template())
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    #[cfg(daemonset_mutants)]
+    use daemonset_objects::internal::name_hash;
+    use serde_json::Value;
+
+    crate::planted::planted! {
+        name(right: String, template: &Value): NameByTemplate => format!("{right}-{}", name_hash([template.to_string().as_str()]));
+    }
 }

@@ -87,7 +87,7 @@ pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a TurnPolicy> {
 
 /// Whether nothing begins, ends, or is taken.
 pub(crate) fn are_kept(snapshot: &Snapshot<'_>) -> bool {
-    matches!(snapshot.spec.policy.turn, Some(TurnMode::Keep))
+    planted::are_kept(matches!(snapshot.spec.policy.turn, Some(TurnMode::Keep)))
 }
 
 /// Whether this controller updates pods one by one: not under OnDelete, where a person does.
@@ -105,7 +105,7 @@ pub(crate) fn closed_gates<'p>(
     let is_open = |gate: &String| {
         let answer = view.annotations.get(&format!("{gate}{GATE_INFIX}{key}"));
         // An answer to another turn opens nothing.
-        turn.written.is_some_and(|turn| answer == Some(turn.request))
+        planted::is_open(turn.written.is_some_and(|turn| answer == Some(turn.request)), answer.is_some())
     };
     rules.gates.iter().filter(|gate| !is_open(gate)).collect()
 }
@@ -157,5 +157,13 @@ pub fn is_of_turns(pod: &PodView<'_>, uid: &Uid) -> bool {
     match pod.controller {
         Some(controller) => pod.in_place().is_some() && controller == uid.as_str(),
         None => pod.in_place().is_some() || pod.labels.get(PULL_OWNER_LABEL) == Some(uid.as_str()),
+    }
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    crate::planted::planted! {
+        are_kept(right: bool): KeepIgnored => false;
+        is_open(right: bool, is_answered: bool): GateIgnored => true, AnyAnswerOpens => is_answered;
     }
 }

@@ -39,7 +39,10 @@ fn is_done(fleet: &Fleet<'_>, turn: &NodeTurn<'_>) -> bool {
     // A held node keeps its pod, except one that is neither base's nor Ready where there is a base.
     let stays = only.of_goal || (goal.is_held() && !is_exception(fleet, turn.node, only));
     let is_older = || fleet.birth(only).is_some_and(|birth| birth < turn.at);
-    only.is_live() && fleet.in_flight(turn.node).is_none() && stays && (only.is_available() || is_older())
+    only.is_live()
+        && fleet.in_flight(turn.node).is_none()
+        && stays
+        && planted::has_ended(only.is_available() || is_older())
 }
 
 /// Something else than being down keeps the pod away, or the node leaves.
@@ -61,4 +64,11 @@ fn is_unreachable_untouched(fleet: &Fleet<'_>, turn: &NodeTurn<'_>) -> bool {
     fleet.node_view(turn.node).unreachable
         && is_untouched
         && unfinished.all(|(_, pod)| pod.is_live() && fleet.birth(pod).is_some_and(|birth| birth < turn.at))
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    crate::planted::planted! {
+        has_ended(right: bool): TurnEndsEarly => true;
+    }
 }

@@ -42,7 +42,8 @@ impl<'s> Pulls<'s> {
         let mut deletes: Vec<PullPod<'s>> = pods.iter().filter(|pod| is_over(parts, pod)).copied().collect();
         deletes.sort_unstable_by_key(|pod| (pod.view.target, pod.view.name));
         let parallel = pull::rules(snapshot).map_or(0, |rules| {
-            let limit = rules.parallel.scaled(parts.counts.sums.get(Figure::Desired)) as usize;
+            let limit =
+                planted::limit(rules.parallel.scaled(parts.counts.sums.get(Figure::Desired)) as usize);
             let is_pulling = |pod: &&PullPod<'_>| {
                 !pod.is_terminating && !pod.is_done() && !pod.is_late(rules, snapshot.now)
             };
@@ -69,7 +70,9 @@ fn is_over(parts: &Parts<'_, '_>, pod: &PullPod<'_>) -> bool {
     }
     let Some(node) = pod.node.filter(|_| pull::rules(snapshot).is_some()) else { return true };
     let has_outdated = fleet.pods_of(node).any(|(_, pod)| pod.is_live() && !pod.of_goal);
-    fleet.placement(node) != Placement::Run || !has_outdated || pod.hash != parts.goal_hash(node)
+    planted::is_over(
+        fleet.placement(node) != Placement::Run || !has_outdated || pod.hash != parts.goal_hash(node),
+    )
 }
 
 /// The pull pods that were created and that the snapshot does not show.
@@ -196,4 +199,12 @@ fn unprivileged() -> Value {
         "runAsUser": 65532,
         "seccompProfile": {"type": "RuntimeDefault"},
     })
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    crate::planted::planted! {
+        limit(right: usize): PullsOffByOne => right + 1;
+        is_over(right: bool): PullPodsLeft => false;
+    }
 }

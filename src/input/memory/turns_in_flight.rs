@@ -70,13 +70,15 @@ impl Memory {
         let is_shown =
             patch.version.zip(snapshot.nodes_version).is_some_and(|(written, read)| written <= read);
         let until = snapshot.expires(patch.at).filter(|_| !is_shown)?;
-        Some((patch.at, until))
+        planted::patch(Some((patch.at, until)))
     }
 
     /// The names of the pull pods that were created and that the snapshot does not show.
     pub(crate) fn unseen_pulls(&self, snapshot: &Snapshot<'_>) -> BTreeSet<&str> {
         let pulls = self.turns.pulls.iter();
-        let expected = pulls.filter(|(_, pull)| snapshot.in_flight_until(pull.at, pull.version).is_some());
+        let expected = pulls.filter(|(_, pull)| {
+            planted::is_expected(snapshot.in_flight_until(pull.at, pull.version).is_some())
+        });
         let mut unseen: BTreeSet<&str> = expected.map(|(name, _)| name.as_str()).collect();
         if !unseen.is_empty() {
             let namespace = snapshot.spec.daemon_set.metadata.namespace.as_str();
@@ -129,7 +131,7 @@ impl Memory {
     pub(crate) fn changing_until(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
         let change = self.turns.in_place.get(pod.uid)?;
         let until = snapshot.in_flight_until(change.at, change.version);
-        until.filter(|_| !shows_change(pod.in_place(), change.changed_at))
+        planted::changing(until.filter(|_| !shows_change(pod.in_place(), change.changed_at)))
     }
 
     /// Whether the create of the pull pod with this name was refused a short time ago: nobody waits for its images then.
@@ -175,4 +177,15 @@ fn remembered_pods<'s>(memory: &Memory, snapshot: &'s Snapshot<'s>) -> BTreeMap<
     let turns = &memory.turns;
     let is_remembered = |uid: &str| turns.pull_deletes.contains_key(uid) || turns.in_place.contains_key(uid);
     snapshot.pods.iter().filter(|pod| is_remembered(pod.uid)).map(|pod| (pod.uid, pod)).collect()
+}
+
+/// The deliberate errors in this file.
+mod planted {
+    use jiff::Timestamp;
+
+    crate::planted::planted! {
+        patch(right: Option<(Timestamp, Timestamp)>): PatchesForgotten => None;
+        is_expected(right: bool): PullsForgotten => false;
+        changing(right: Option<Timestamp>): ChangesForgotten => None;
+    }
 }

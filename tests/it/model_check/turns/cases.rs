@@ -7,7 +7,7 @@ use super::world::Boundary;
 use serde_json::{Value, json};
 
 /// No disturbance at all.
-const NOTHING: Left = Left {
+pub const NOTHING: Left = Left {
     edits: 1,
     policies: 0,
     cordons: 0,
@@ -17,9 +17,10 @@ const NOTHING: Left = Left {
     late_answers: 0,
     late_pulls: 0,
     outages: 0,
+    deletions: 0,
 };
 
-fn boundary(nodes: u8, policy: Value, left: Left) -> Boundary {
+pub fn boundary(nodes: u8, policy: Value, left: Left) -> Boundary {
     let policy = serde_json::from_value(policy).unwrap();
     Boundary {
         nodes,
@@ -29,36 +30,42 @@ fn boundary(nodes: u8, policy: Value, left: Left) -> Boundary {
         limit: 1,
         policy,
         is_edited: false,
+        is_broken: false,
         left,
     }
 }
 
 /// A turn with a cordon and one gate.
-fn turn() -> Value {
+pub fn turn() -> Value {
     json!({"turn": {"cordon": true, "gates": [GATE]}})
 }
 
+/// The template is edited twice: there and back.
+pub fn two_edits(nodes: u8, policy: Value, left: Left) -> Boundary {
+    boundary(nodes, policy, Left { edits: 2, ..left })
+}
+
 /// The template has been edited once.
-fn edited(nodes: u8, policy: Value, left: Left) -> Boundary {
+pub fn edited(nodes: u8, policy: Value, left: Left) -> Boundary {
     Boundary { is_edited: true, ..boundary(nodes, policy, Left { edits: 0, ..left }) }
 }
 
 /// Two DaemonSets on one node.
-fn two_on_one_node(left: Left) -> Boundary {
+pub fn two_on_one_node(left: Left) -> Boundary {
     Boundary { daemon_sets: 2, ..edited(1, turn(), left) }
 }
 
 /// Two processes that know nothing of each other, nor of their own actions.
-fn two_processes(nodes: u8) -> Boundary {
-    let left = Left { edits: 2, crashes: 1, lost: 1, ..NOTHING };
-    Boundary { processes: 2, remembers: false, ..boundary(nodes, json!({"podNames": "OnePerNode"}), left) }
+pub fn two_processes(nodes: u8) -> Boundary {
+    let left = Left { crashes: 1, lost: 1, ..NOTHING };
+    Boundary { processes: 2, remembers: false, ..two_edits(nodes, json!({"podNames": "OnePerNode"}), left) }
 }
 
-fn pulls() -> Value {
+pub fn pulls() -> Value {
     json!({"pull": {"parallel": 1}})
 }
 
-fn in_place() -> Value {
+pub fn in_place() -> Value {
     json!({"inPlace": "IfPossible"})
 }
 
@@ -85,12 +92,7 @@ fn the_promises_of_turns_hold_whatever_is_lost() {
 #[test]
 fn the_promises_of_turns_hold_for_each_edit() {
     let late = [("a gate gets a late answer", 50), ("a revision is renumbered", 50)];
-    explore(
-        "turns, 2 edits",
-        boundary(2, turn(), Left { edits: 2, late_answers: 1, ..NOTHING }),
-        1_000,
-        &late,
-    );
+    explore("turns, 2 edits", two_edits(2, turn(), Left { late_answers: 1, ..NOTHING }), 1_000, &late);
     let policies = Left { policies: 2, cordons: 1, ..NOTHING };
     explore("turns, other policies", boundary(1, turn(), policies), 3_000, &[("a turn ends", 200)]);
 }
@@ -99,6 +101,15 @@ fn the_promises_of_turns_hold_for_each_edit() {
 fn the_promises_of_turns_hold_while_nodes_go_away() {
     let things = [("a node in turn goes away", 50)];
     explore("turns, outages", edited(2, turn(), Left { outages: 1, ..NOTHING }), 4_000, &things);
+}
+
+#[test]
+fn the_promises_of_turns_hold_for_pods_that_do_not_work() {
+    let broken =
+        Boundary { is_broken: true, ..edited(3, turn(), Left { crashes: 1, cordons: 1, ..NOTHING }) };
+    explore("turns, a broken fleet", broken, 1_000, &[("a turn begins", 50)]);
+    let left = Left { deletions: 1, ..NOTHING };
+    explore("turns, a pod is deleted", edited(2, turn(), left), 500, &[("a turn ends", 50)]);
 }
 
 #[test]
@@ -114,15 +125,15 @@ fn a_node_never_has_two_pods_of_one_name() {
 
 #[test]
 fn pods_that_are_changed_in_place_hold_the_budget() {
-    let crash = Left { edits: 2, crashes: 1, ..NOTHING };
-    explore("in place, a crash", boundary(2, in_place(), crash), 700, &[("a pod is changed in place", 50)]);
-    let refused = Left { edits: 2, refused: 1, ..NOTHING };
+    let crash = Left { crashes: 1, ..NOTHING };
+    explore("in place, a crash", two_edits(2, in_place(), crash), 700, &[("a pod is changed in place", 50)]);
+    let refused = Left { refused: 1, ..NOTHING };
     let things = [("a change in place is refused", 10), ("a pod is deleted", 50)];
-    explore("in place, refused", boundary(2, in_place(), refused), 1_000, &things);
-    let lost = Left { edits: 2, lost: 1, ..NOTHING };
+    explore("in place, refused", two_edits(2, in_place(), refused), 1_000, &things);
+    let lost = Left { lost: 1, ..NOTHING };
     explore(
         "in place, lost answers",
-        boundary(2, in_place(), lost),
+        two_edits(2, in_place(), lost),
         800,
         &[("an action in flight expires", 10)],
     );
@@ -166,11 +177,11 @@ fn the_promises_of_turns_hold_in_larger_models() {
     explore("two DaemonSets, a person", two_on_one_node(Left { cordons: 2, ..NOTHING }), 0, &[]);
     explore("two DaemonSets, losses", two_on_one_node(Left { crashes: 1, lost: 1, ..NOTHING }), 0, &[]);
     explore("one per node, 2 nodes", two_processes(2), 0, &[]);
-    let all = Left { edits: 2, crashes: 1, lost: 1, refused: 1, ..NOTHING };
-    explore("in place, all losses", boundary(2, in_place(), all), 0, &[]);
-    explore("pulls, 2 edits", boundary(2, pulls(), Left { edits: 2, crashes: 1, ..NOTHING }), 0, &[]);
+    let all = Left { crashes: 1, lost: 1, refused: 1, ..NOTHING };
+    explore("in place, all losses", two_edits(2, in_place(), all), 0, &[]);
+    explore("pulls, 2 edits", two_edits(2, pulls(), Left { crashes: 1, ..NOTHING }), 0, &[]);
     let pulled = json!({"pull": {"parallel": 1}, "turn": {"cordon": true, "gates": [GATE]}});
     explore("pulls and turns", edited(2, pulled, NOTHING), 0, &[]);
     let changed = json!({"inPlace": "IfPossible", "turn": {"cordon": true, "gates": [GATE]}});
-    explore("turns in place", boundary(2, changed, Left { edits: 2, crashes: 1, ..NOTHING }), 0, &[]);
+    explore("turns in place", two_edits(2, changed, Left { crashes: 1, ..NOTHING }), 0, &[]);
 }

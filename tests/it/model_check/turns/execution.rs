@@ -2,7 +2,7 @@
 
 use super::controller::Step;
 use super::memory::time;
-use super::promises::broken_by;
+use super::promises::{broken_after, broken_by};
 use super::state::{Answer, SHOWN, State};
 use super::world::{Actor, World};
 use crate::model_check::controller::Remembered;
@@ -25,6 +25,8 @@ impl World {
         let Actor { process, ds } = actor;
         let reconciled = self.reconciled(state, actor);
         let now_of_plan = state.now;
+        let shows_all = state.processes[process].watched.undelivered.nodes.is_empty()
+            && reconciled.memory.memory().turns.patches.is_empty();
         let mut memory = reconciled.memory.memory().clone();
         let (mut has_ended, mut all_turns_ended) = (false, true);
         for (position, (step, action)) in reconciled.steps.iter().enumerate() {
@@ -61,6 +63,9 @@ impl World {
             if is_lost {
                 break;
             }
+        }
+        if cut == Cut::Never && shows_all {
+            state.broken = state.broken.or_else(|| broken_after(state, ds));
         }
         let memory = if self.boundary.remembers { memory } else { Memory::default() };
         state.processes[process].memories[usize::from(ds)] = Remembered::new(memory);

@@ -39,6 +39,8 @@ pub enum Move {
     },
     Cordon(u8),
     Uncordon(u8),
+    /// By a person.
+    IsDeleted(PodId),
     GoesAway(u8),
     ComesBack(u8),
     Edit(u8),
@@ -60,6 +62,11 @@ impl World {
         if state.left.late_pulls > 0 {
             let pulling = state.real.pulls().filter(|(_, pull)| *pull == Pull::Pulling);
             moves.extend(pulling.map(|(pod, _)| Move::PullIsLate(pod.id)));
+        }
+        if state.left.deletions > 0 {
+            let daemons = state.real.pods.iter().filter(|pod| pod.pull.is_none());
+            let live = daemons.filter(|pod| pod.phase != Phase::Terminating);
+            moves.extend(live.map(|pod| Move::IsDeleted(pod.id)));
         }
         state.node_numbers().for_each(|node| of_persons(state, node, moves));
         for (ds, daemon_set) in (0..).zip(&state.daemon_sets) {
@@ -133,7 +140,7 @@ fn progress_of(state: &State, pod: &Pod) -> Option<Move> {
         Pod { pull: Some(pull), .. } => (*pull == Pull::Pulling).then_some(Move::Pulled(pod.id)),
         Pod { phase: Phase::Terminating, .. } => Some(Move::IsGone(pod.id)),
         Pod { changed: Some(changed), .. } if !changed.has_started => Some(Move::Restarts(pod.id)),
-        Pod { phase: Phase::Available, .. } => None,
+        Pod { phase: Phase::Available | Phase::Failing, .. } => None,
         Pod { .. } => Some(Move::BecomesReady(pod.id)),
     }
 }

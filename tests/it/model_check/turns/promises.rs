@@ -1,7 +1,7 @@
 //! Promises that each step of a controller must keep, judged by the real state.
 
 use super::controller::Step;
-use super::objects::{Pod, PodId, Pull, Turning};
+use super::objects::{Node, Pod, PodId, Pull, Turning};
 use super::state::{State, TurnChoice};
 use super::world::Boundary;
 use crate::model_check::objects::Phase;
@@ -29,6 +29,8 @@ pub enum Broken {
     PersonsCordon,
     /// A node becomes schedulable while another DaemonSet is in turn on it.
     UncordonedInTurn,
+    /// A plan from a cache that shows all leaves a turn that says it has cordoned a node which is schedulable.
+    CordonNotLost,
     /// A second pod of the DaemonSet is created on a node.
     SecondPod,
     /// A pod is deleted or changed again, though that is on its way.
@@ -70,6 +72,13 @@ pub fn broken_in(state: &State) -> Option<Broken> {
     state.node_numbers().any(|node| is_left(&node)).then_some(Broken::LeftCordoned)
 }
 
+/// The promise that a whole plan breaks whose cache showed all nodes, and which had nothing in flight.
+pub fn broken_after(state: &State, ds: u8) -> Option<Broken> {
+    let says_so = |node: &Node| node.turning(ds).turn.is_some_and(|turn| turn.cordoned);
+    let mut nodes = state.real.nodes.iter();
+    nodes.any(|node| says_so(node) && !node.unschedulable).then_some(Broken::CordonNotLost)
+}
+
 struct Promises<'s> {
     state: &'s State,
     process: usize,
@@ -96,16 +105,15 @@ impl Promises<'_> {
         match reason {
             TurnReason::TurnBegins => {
                 let State { real, .. } = self.state;
-                let in_turn = real.nodes.iter().filter(|other| other.turning(ds).turn.is_some());
-                let too_many = in_turn.filter(|other| !other.unreachable).count() + 1 > self.limit();
-                // One that is not in turn and down may take the room of others, which then wait for it.
-                let is_down = |node: u8| {
-                    self.turning(ds, node).turn.is_none() && !real.daemons(ds, node).any(Pod::is_available)
-                };
-                // Nor does a node count that was unreachable when its turn had to wait for it.
-                let had_outages = self.boundary.left.outages > 0;
-                let others = self.state.node_numbers().any(is_down) || had_outages;
-                (too_many && !others).then_some(Broken::TooManyTurns)
+                let is_in_turn = |node: &u8| self.turning(ds, *node).turn.is_some();
+                let is_down = |node: &u8| !real.daemons(ds, *node).any(Pod::is_available);
+                // A node whose pod works may wait for the room that one takes which is down and not in turn, or was away.
+                let may_wait = self.boundary.left.outages > 0
+                    || self.state.node_numbers().any(|node| is_down(&node) && !is_in_turn(&node));
+                let is_up = |node: &u8| !real.nodes[usize::from(*node)].unreachable;
+                let in_turn = self.state.node_numbers().filter(|node| is_in_turn(node) && is_up(node));
+                let in_turn = in_turn.filter(|node| is_down(node) || !may_wait).count();
+                (in_turn + 1 > self.limit()).then_some(Broken::TooManyTurns)
             }
             TurnReason::TurnEnds => {
                 let waits = self.state.truth(node).down[usize::from(ds)];
@@ -151,7 +159,8 @@ impl Promises<'_> {
             return None;
         }
         if real.pod(id).is_none_or(|pod| pod.phase == Phase::Terminating) {
-            return Some(Broken::TakenTwice);
+            // A person may have come first.
+            return (self.boundary.left.deletions == 0).then_some(Broken::TakenTwice);
         }
         if self.is_blind(id) || !self.state.takes_down(id) {
             return None;

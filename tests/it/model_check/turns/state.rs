@@ -62,6 +62,8 @@ pub struct Left {
     pub late_answers: u8,
     pub late_pulls: u8,
     pub outages: u8,
+    /// Of a daemon pod, by a person.
+    pub deletions: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -31,6 +31,8 @@ pub struct Boundary {
     pub policy: Policy,
     /// Every template has been edited, and no controller has seen it: the order of the edits is then of no interest.
     pub is_edited: bool,
+    /// The pods of the first version never become Ready.
+    pub is_broken: bool,
     pub left: Left,
 }
 
@@ -76,7 +78,7 @@ impl World {
             id: PodId { ds, node, serial: 0 },
             name: None,
             version: 0,
-            phase: Phase::Available,
+            phase: if self.boundary.is_broken { Phase::Failing } else { Phase::Available },
             birth: 1,
             changed: None,
             pull: None,
@@ -215,6 +217,10 @@ impl World {
                 let pods = state.real.pods.iter().filter(|pod| pod.id.node == node && pod.phase.is_ready());
                 let pods: Vec<PodId> = pods.map(|pod| pod.id).collect();
                 pods.into_iter().for_each(|id| state.change_pod(id, |pod| pod.phase = Phase::Crashed));
+            }
+            Move::IsDeleted(id) => {
+                state.left.deletions -= 1;
+                state.change_pod(id, |pod| pod.phase = Phase::Terminating);
             }
             Move::ComesBack(node) => state.change_node(node, |stored| stored.unreachable = false),
             Move::Edit(ds) => {
