@@ -3,6 +3,7 @@
 
 mod api;
 mod manifests;
+mod scrape;
 
 use api::Api;
 use clap::{CommandFactory, Parser};
