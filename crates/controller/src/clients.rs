@@ -2,28 +2,20 @@
 
 use crate::clock::Clock;
 use crate::connection::{Connection, ObserveLayer};
-use crate::fenced_stream::FencedConnector;
-use crate::renew_deadline::RenewDeadline;
 use crate::response::ActingClient;
 use crate::response::error_chain;
 use anyhow::anyhow;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
-use kube::client::{Body, ClientBuilder, ConfigExt};
+use daemonset_lease::{RenewDeadline, fenced_service};
+use kube::client::ClientBuilder;
 use kube::config::InferConfigError;
 use kube::{Client, Config};
 use std::error::Error;
 use std::time::Duration;
-use tower::{BoxError, Layer, ServiceExt};
+use tower::Layer;
 
 /// Longest silence of the API server in an answer: it ends a watch after 50 s, and gives a list up after 60 s. Connections that
 /// nobody uses end then, too, so that none that is half open is used again.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
-/// A connection for writes that is half open is noticed after 45 s by the kernel.
-const KEEPALIVE: Duration = Duration::from_secs(30);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
-const KEEPALIVE_RETRIES: u32 = 3;
-
 /// None of them repeats a call by itself: the watches and the queue have a back-off of their own, and know `Retry-After`.
 pub(crate) struct Clients {
     /// Watches and lists.
@@ -41,7 +33,8 @@ impl Clients {
         let connection = Connection::new(&config.cluster_url.to_string(), Clock::default());
         let layer = connection.layer();
         let reads = ClientBuilder::try_from(config.clone())?.with_layer(&layer).build();
-        let writes = fenced_client(&config, deadline, &layer)?;
+        let writes = layer.layer(fenced_service(&config, deadline)?);
+        let writes = ClientBuilder::new(writes, config.default_namespace.clone()).build();
         let lease = LeaseClient { config, layer };
         let writes = ActingClient::new(writes, deadline.clone());
         Ok((Clients { reads, lease, writes }, connection))
@@ -82,25 +75,6 @@ fn no_config(error: &InferConfigError) -> String {
     }
 }
 
-/// A client as kube makes it, whose connections write nothing after the deadline.
-fn fenced_client(config: &Config, deadline: &RenewDeadline, layer: &ObserveLayer) -> anyhow::Result<Client> {
-    let mut connector = HttpConnector::new();
-    connector.enforce_http(false);
-    connector.set_connect_timeout(config.connect_timeout);
-    connector.set_keepalive(Some(KEEPALIVE));
-    connector.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
-    connector.set_keepalive_retries(Some(KEEPALIVE_RETRIES));
-    let connector = FencedConnector::new(connector, deadline.clone());
-    let connector = config.rustls_https_connector_with_connector(connector)?;
-    let client =
-        hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
-    let service = client.map_err(BoxError::from);
-    let service = config.extra_headers_layer()?.layer(service);
-    let service = tower::util::option_layer(config.auth_layer()?).layer(service);
-    let service = config.base_uri_layer().layer(service);
-    Ok(ClientBuilder::new(layer.layer(service), config.default_namespace.clone()).build())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,29 +85,5 @@ mod tests {
         let config = patient(Config::new("http://server".parse().unwrap()));
         assert!(config.read_timeout.is_some_and(|silence| silence <= Duration::from_secs(60)));
         assert!(config.reset_reader_on_write && !config.default_retry);
-    }
-
-    /// A server that is gone without a word answers nothing for ever.
-    #[cfg(target_os = "linux")]
-    #[tokio::test]
-    async fn the_kernel_watches_connections_for_writes() {
-        let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = server.local_addr().unwrap().port();
-        let config = Config::new(format!("http://127.0.0.1:{port}").parse().unwrap());
-        let connection = Connection::new("http://server/", Clock::default());
-        let writes = fenced_client(&config, &RenewDeadline::without_lease(), &connection.layer()).unwrap();
-        let call = tokio::spawn(async move { writes.apiserver_version().await });
-        let _silent = server.accept().await.unwrap();
-
-        // proc_net_tcp(5): the addresses in hexadecimal digits, the state, the queues, and the timer, which is 02 for keepalive.
-        let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
-        let to_server = |line: &&str| line.split_whitespace().nth(2) == Some(&format!("0100007F:{port:04X}"));
-        let socket = sockets.lines().find(to_server).expect("the client is connected");
-        let timer = socket.split_whitespace().nth(5).unwrap();
-        let rest = timer.strip_prefix("02:").expect("keepalive");
-        // In hundredths of a second; the kernel's own default is two hours.
-        let rest = Duration::from_millis(10 * u64::from_str_radix(rest, 16).unwrap());
-        assert!(rest <= KEEPALIVE, "{socket}");
-        call.abort();
     }
 }

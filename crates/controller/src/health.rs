@@ -2,7 +2,7 @@
 
 use crate::caches::{Caches, Key};
 use crate::queue::Queue;
-use crate::renew_deadline::RenewDeadline;
+use daemonset_lease::RenewDeadline;
 use crate::tasks::EndedTask;
 use std::sync::Arc;
 use std::time::Duration;

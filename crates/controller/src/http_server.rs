@@ -1,7 +1,7 @@
 //! The HTTP server: `/healthz`, `/readyz` and `/metrics`. Whoever can reach it may be hostile: connections are few and short.
 
 use crate::health::Health;
-use crate::leader_election::Standby;
+use daemonset_lease::Standby;
 use crate::metrics::Metrics;
 use crate::metrics::text::in_prometheus_format;
 use crate::tasks::Tasks;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::caches::Caches;
     use crate::queue::Queue;
-    use crate::renew_deadline::RenewDeadline;
+    use daemonset_lease::RenewDeadline;
     use std::sync::Arc;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

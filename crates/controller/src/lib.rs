@@ -9,7 +9,7 @@
 //! 4. [`in_flight`] and [`retry_order`] keep the outcomes of these calls for the next pass.
 //! 5. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on; [`turns`] drains nodes in turn.
 //!
-//! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, [`leader_election`] lets one process act at a time, and [`compare`]
+//! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, `daemonset_lease` lets one process act at a time, and [`compare`]
 //! compares plans with the actions of another controller instead of executing them.
 
 #![forbid(unsafe_code)]
@@ -20,7 +20,10 @@ pub mod args;
 pub mod caches;
 pub mod change_log;
 mod clients;
-pub mod clock;
+/// The clocks, which tests replace.
+pub mod clock {
+    pub use daemonset_lease::{BootClock, Clock};
+}
 pub mod compare;
 pub mod connection;
 pub mod controller;
@@ -28,13 +31,11 @@ mod event_correlator;
 pub mod event_mapper;
 pub mod event_recorder;
 pub mod executor;
-pub mod fenced_stream;
 mod health;
 mod http_server;
 pub mod in_flight;
 mod label_selector;
-pub mod leader_election;
-pub mod lease;
+mod leader_election;
 pub mod log_lines;
 pub mod metrics;
 pub mod other_controller;
@@ -43,7 +44,6 @@ pub mod per_daemon_set;
 mod policy_file;
 pub mod queue;
 pub mod recorder;
-pub mod renew_deadline;
 pub mod response;
 pub mod retry_order;
 pub mod rollout;

@@ -1,6 +1,6 @@
 //! The API server's response to one call: done, rejected, or unknown.
 
-use crate::renew_deadline::{DeadlineOver, RenewDeadline};
+use daemonset_lease::{DeadlineOver, RenewDeadline};
 use http::StatusCode;
 use http_body_util::BodyExt;
 use kube::Client;

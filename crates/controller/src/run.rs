@@ -12,14 +12,13 @@ use crate::event_recorder::{DRIVER, EventRecorder};
 use crate::executor::Executor;
 use crate::health::Health;
 use crate::http_server;
-use crate::leader_election::{Leadership, Standby};
-use crate::lease::LeaseLock;
+use crate::leader_election::{election, release};
 use crate::metrics::Metrics;
 use crate::other_controller::OtherController;
 use crate::output::Output;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
-use crate::renew_deadline::RenewDeadline;
+use daemonset_lease::RenewDeadline;
 use crate::response::ActingClient;
 use crate::rollout::policy::Policies;
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
@@ -49,7 +48,8 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
     let comparison = args.compare.then(|| Comparison::new(timeouts(&args), metrics.clone(), output.clone()));
     let (caches, cache_writers) = Caches::empty();
     let queue = Arc::new(Queue::new(Duration::from_millis(args.rest)));
-    let (standby, tasks) = (Standby::default(), Tasks::default());
+    let election = election(&args, deadline.clone(), connection.clone());
+    let (standby, tasks) = (election.standby(), Tasks::default());
     let mut ended = tasks.ended();
     let health = Health {
         tasks: ended.clone(),
@@ -57,16 +57,12 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
         caches: caches.clone(),
         queue: queue.clone(),
     };
-    http_server::serve(args.listen, metrics.clone(), health, standby.clone(), &tasks).await?;
+    http_server::serve(args.listen, metrics.clone(), health, standby, &tasks).await?;
 
     let mut signals = ShutdownSignals::install()?;
-    let lock = {
-        let (args, connection) = (args.clone(), connection.clone());
-        move || Ok(LeaseLock::new(clients.lease.connect()?, Clock::default(), deadline, connection, &args))
-    };
     let leadership = match needs_lease {
         true => tokio::select! {
-            leadership = Leadership::acquire_on_thread(lock, &standby) => Some(leadership?),
+            leadership = election.acquire_on_thread(|| clients.lease.connect()) => Some(leadership?),
             () = signals.received() => return Ok(()),
             reason = ended.wait() => bail!(reason),
         },
@@ -173,8 +169,8 @@ async fn finish(
         }
     }
     if let Some(leadership) = shutdown.leadership {
-        let retry_period = leadership.config.retry_period();
-        leadership.release().await;
+        let retry_period = leadership.durations().retry_period();
+        release(leadership).await;
         if failure.is_some() {
             // A restart of this process comes after the next attempt of each waiting one.
             sleep(2 * retry_period).await;

@@ -1,12 +1,15 @@
 //! The reasons to end the process: a signal, an output that no one reads, the loss of the lease, a task that has ended, or watches
 //! that fail while another process may wait.
 
-use crate::leader_election::Leadership;
-use crate::lease::LeaseConfig;
+use crate::leader_election::lost;
 use crate::output::Output;
 use crate::tasks::EndedTask;
 use crate::watch_health::WatchHealth;
+use daemonset_lease::{LeaseDurations, Leadership};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How many lease durations a leader may be without one of its watches before it gives the lease up.
+const WATCH_DEADLINE: u32 = 4;
 
 /// SIGTERM and SIGINT.
 pub(crate) struct ShutdownSignals {
@@ -53,8 +56,7 @@ pub(crate) struct Shutdown {
 impl Shutdown {
     /// Waits until the process must end.
     pub(crate) async fn requested(&mut self) -> ShutdownReason {
-        let fail =
-            watches_fail(self.watches.clone(), self.leadership.as_ref().map(|leadership| leadership.config));
+        let fail = watches_fail(self.watches.clone(), self.leadership.as_ref().map(Leadership::durations));
         tokio::select! {
             () = self.signals.received() => ShutdownReason::Signal,
             () = self.output.closed() => ShutdownReason::OutputClosed,
@@ -72,16 +74,16 @@ impl Shutdown {
 
 /// Waits until a watch has failed for so long that another process should try: it may have rights that this one lacks. Without
 /// a lease there is no other process.
-async fn watches_fail(watches: WatchHealth, lease: Option<LeaseConfig>) -> String {
+async fn watches_fail(watches: WatchHealth, lease: Option<LeaseDurations>) -> String {
     match lease {
-        Some(lease) => watches.failed_for(lease.watch_deadline()).await,
+        Some(lease) => watches.failed_for(lease.lease_duration() * WATCH_DEADLINE).await,
         None => std::future::pending().await,
     }
 }
 
 async fn lease_lost(leadership: Option<&mut Leadership>) -> String {
     match leadership {
-        Some(leadership) => leadership.lost().await,
+        Some(leadership) => lost(leadership).await,
         None => std::future::pending().await,
     }
 }

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::event_recorder::EventRecorder;
     use crate::other_controller::Reaction;
-    use crate::renew_deadline::RenewDeadline;
+    use daemonset_lease::RenewDeadline;
     use crate::response::ActingClient;
     use crate::rollout::policy::Role;
     use crate::tasks::Tasks;

@@ -17,7 +17,7 @@ use daemonset_controller::executor::Executor;
 use daemonset_controller::metrics::Metrics;
 use daemonset_controller::other_controller::{OtherController, Reaction};
 use daemonset_controller::queue::Queue;
-use daemonset_controller::renew_deadline::RenewDeadline;
+use daemonset_lease::RenewDeadline;
 use daemonset_controller::response::ActingClient;
 use daemonset_controller::rollout::policy::{Policies, Role};
 use daemonset_controller::tasks::Tasks;

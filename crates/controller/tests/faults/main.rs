@@ -1,8 +1,8 @@
 //! The controller against an API server that refuses, fails, lags and falls silent.
 //!
 //! `api_server` responds from `store`, `faults` has the errors to inject, `kubelet` runs the pods, `invariants` checks every
-//! change, and `cluster` runs the controller among them. `turns` has rules, gates and tenants of its own. `lease_server` is another
-//! API server that has one lease and nothing else. Time is tokio's paused clock: an hour takes a moment.
+//! change, and `cluster` runs the controller among them. `turns` has rules, gates and tenants of its own. Time is tokio's
+//! paused clock: an hour takes a moment.
 //!
 //! `FAULTS_SEEDS=1000` runs more of the random stories, `FAULTS_SEED=7` one of them.
 
@@ -15,9 +15,6 @@ mod fair_workers;
 mod faults;
 mod invariants;
 mod kubelet;
-mod leader_election;
-mod lease_chaos;
-mod lease_server;
 mod log;
 mod metrics;
 mod objects;

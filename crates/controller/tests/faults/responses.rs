@@ -3,7 +3,7 @@
 use crate::api_server::not_connected;
 use crate::faults::{FOREVER, status};
 use axum::body::Body;
-use daemonset_controller::renew_deadline::RenewDeadline;
+use daemonset_lease::RenewDeadline;
 use daemonset_controller::response::{ActingClient, ApiResponse};
 use http::{Request, Response};
 use kube::Client;

@@ -8,7 +8,7 @@ use daemonset::internal::{AtRest, Budget, Choice, HeldNode, Movement, NodeIx, Ro
 use daemonset::outlook::{ObstacleKind, Obstacles};
 use daemonset::report::{BudgetUse, NodeOutcome};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The movement of a node on which a plan does nothing, as far as it depends on the node alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,11 +70,42 @@ impl Standing {
     }
 }
 
+/// How many nodes have each standing. Settled ones, which are most, are not counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    acting: u32,
+    waiting: u32,
+    held: u32,
+    outside: u32,
+    in_no_wave: u32,
+    in_wave: u32,
+    blocked: [u32; ObstacleKind::ALL.len()],
+}
+
+impl Counts {
+    fn change(&mut self, standing: Standing, change: impl Fn(&mut u32)) {
+        let nodes = match standing {
+            Standing::Acting => &mut self.acting,
+            Standing::Waiting => &mut self.waiting,
+            Standing::Held => &mut self.held,
+            Standing::HeldByRollout(Part::Outside) => &mut self.outside,
+            Standing::HeldByRollout(Part::InNoWave) => &mut self.in_no_wave,
+            Standing::HeldByRollout(Part::InWave) => &mut self.in_wave,
+            Standing::Blocked(kind) => match self.blocked.get_mut(kind as usize) {
+                Some(nodes) => nodes,
+                None => return,
+            },
+            // Their instants are in order.
+            Standing::Settled | Standing::BlockedFrom(_) => return,
+        };
+        change(nodes);
+    }
+}
+
 /// The standings of all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Standings {
-    /// Settled nodes, which are most, are not counted.
-    nodes: BTreeMap<Standing, u32>,
+    counts: Counts,
     blocked_from: BTreeSet<(ObstacleKind, Timestamp, Slot)>,
 }
 
@@ -82,59 +113,52 @@ impl Standings {
     /// Adds a node, or takes it out.
     pub(super) fn change(&mut self, slot: Slot, evaluation: &NodeEvaluation, is_added: bool) {
         let standing = evaluation.standing;
-        if standing == Standing::Settled {
-            return;
-        }
-        let nodes = self.nodes.entry(standing).or_default();
-        *nodes = if is_added { *nodes + 1 } else { nodes.saturating_sub(1) };
-        if *nodes == 0 {
-            self.nodes.remove(&standing);
-        }
-        if let Some(element) = blocked_from(slot, evaluation) {
-            if is_added {
-                self.blocked_from.insert(element)
-            } else {
-                self.blocked_from.remove(&element)
-            };
+        self.counts.change(standing, |nodes| {
+            *nodes = if is_added { *nodes + 1 } else { nodes.saturating_sub(1) };
+        });
+        let since = evaluation.instants.as_ref().and_then(|instants| instants.blocked_from);
+        if let (Standing::BlockedFrom(kind), Some(since)) = (standing, since) {
+            let element = (kind, since, slot);
+            if is_added { self.blocked_from.insert(element) } else { self.blocked_from.remove(&element) };
         }
     }
-}
-
-fn blocked_from(slot: Slot, evaluation: &NodeEvaluation) -> Option<(ObstacleKind, Timestamp, Slot)> {
-    let Standing::BlockedFrom(kind) = evaluation.standing else { return None };
-    Some((kind, evaluation.instants.as_ref()?.blocked_from?, slot))
 }
 
 impl Kept {
     /// The obstacles of the nodes that are not among these. The decision about the rollout is that of the plan.
     pub(super) fn obstacles_beside(&self, slots: &BTreeSet<Slot>) -> Obstacles {
-        let Standings { nodes, blocked_from } = &self.evaluations.standings;
-        let mut others = nodes.clone();
+        let Standings { mut counts, ref blocked_from } = self.evaluations.standings;
         for node in slots.iter().filter_map(|slot| self.objects.node(*slot)) {
-            if let Some(others) = others.get_mut(&node.evaluation.standing) {
-                *others -= 1;
-            }
+            counts.change(node.evaluation.standing, |nodes| *nodes -= 1);
         }
         let mut obstacles = Obstacles::default();
-        for (standing, _) in others.into_iter().filter(|(_, nodes)| *nodes > 0) {
-            match standing {
-                Standing::Settled => {}
-                Standing::Acting => obstacles.add(Movement::Acting),
-                Standing::Waiting => obstacles.add(Movement::Waiting),
-                Standing::Held => obstacles.add(Movement::Held),
-                Standing::HeldByRollout(part) => {
-                    let decision = self.rollout.as_ref().and_then(|rollout| rollout.decision());
-                    decision.iter().for_each(|decision| obstacles.add(part.movement(decision)));
-                }
-                Standing::Blocked(kind) => obstacles.add(Movement::Blocked(kind)),
-                Standing::BlockedFrom(kind) => {
-                    // The last of them decides.
-                    let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
-                    let mut of_kind = blocked_from.range(of_kind).rev();
-                    let last = of_kind.find(|(_, _, slot)| !slots.contains(slot));
-                    last.iter().for_each(|(_, at, _)| obstacles.add(Movement::BlockedFrom(kind, *at)));
-                }
-            }
+        if counts.acting + counts.waiting > 0 {
+            // Nothing else matters.
+            obstacles.add(Movement::Acting);
+            return obstacles;
+        }
+        if counts.held > 0 {
+            obstacles.add(Movement::Held);
+        }
+        let held = [
+            (Part::Outside, counts.outside),
+            (Part::InNoWave, counts.in_no_wave),
+            (Part::InWave, counts.in_wave),
+        ];
+        if let Some(decision) = self.rollout.as_ref().and_then(|rollout| rollout.decision()) {
+            let held = held.into_iter().filter(|(_, nodes)| *nodes > 0);
+            held.for_each(|(part, _)| obstacles.add(part.movement(decision)));
+        }
+        let blocked = ObstacleKind::ALL.into_iter().zip(counts.blocked).filter(|(_, nodes)| *nodes > 0);
+        blocked.for_each(|(kind, _)| obstacles.add(Movement::Blocked(kind)));
+        if blocked_from.is_empty() {
+            return obstacles;
+        }
+        // The last node of each kind that begins at an instant decides.
+        for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue] {
+            let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
+            let last = blocked_from.range(of_kind).rev().find(|(_, _, slot)| !slots.contains(slot));
+            last.iter().for_each(|(kind, since, _)| obstacles.add(Movement::BlockedFrom(*kind, *since)));
         }
         obstacles
     }

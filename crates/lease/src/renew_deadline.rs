@@ -5,6 +5,7 @@
 //! new plan, each request, and each write to a socket.
 
 use crate::clock::BootClock;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,6 +14,19 @@ use std::time::Duration;
 const NEVER: u64 = u64::MAX;
 
 /// The instant until which this process may act; clones share it.
+///
+/// ```
+/// use daemonset_lease::RenewDeadline;
+/// use std::time::Duration;
+///
+/// let deadline = RenewDeadline::default();
+/// assert!(deadline.check().is_err(), "no lease was acquired yet");
+/// // An election does that after each renewal.
+/// deadline.renewed(deadline.now(), Duration::from_secs(10));
+/// assert!(deadline.check().is_ok());
+/// deadline.end();
+/// assert_eq!(deadline.check().unwrap_err().to_string(), "this process no longer holds the lease for certain");
+/// ```
 #[derive(Clone)]
 pub struct RenewDeadline {
     clock: BootClock,
@@ -22,15 +36,27 @@ pub struct RenewDeadline {
 
 /// The error of everything that the deadline stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "it has nothing to tell")]
 pub struct DeadlineOver;
 
-impl std::fmt::Display for DeadlineOver {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for DeadlineOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("this process no longer holds the lease for certain")
     }
 }
 
-impl std::error::Error for DeadlineOver {}
+impl Default for RenewDeadline {
+    /// By the clock of the machine.
+    fn default() -> Self {
+        RenewDeadline::new(BootClock::default())
+    }
+}
+
+impl fmt::Debug for RenewDeadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RenewDeadline").field("check", &self.check()).finish_non_exhaustive()
+    }
+}
 
 impl RenewDeadline {
     /// A deadline that is over until a first renewal.

@@ -1,16 +1,11 @@
 //! An API server with one lease and several clients, each with its own faults.
 
-use crate::cluster::Machine;
-use crate::faults::{FOREVER, Fault, status};
-use axum::body::Body;
-use clap::Parser;
-use daemonset_controller::args::Args;
-use daemonset_controller::connection::Connection;
-use daemonset_controller::leader_election::{Leadership, Standby};
-use daemonset_controller::lease::LeaseLock;
-use daemonset_controller::renew_deadline::RenewDeadline;
+use crate::fault::{Fault, not_connected, status};
+use crate::machine::{Machine, clock};
+use daemonset_lease::{Election, LeaseConfig, Leadership, RenewDeadline};
 use http::{Method, Request, Response};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
 use kube::Client;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +14,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use tower::{BoxError, service_fn};
 
+pub const NAME: &str = "my-operator";
 const PATH: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 
 #[derive(Default)]
@@ -37,6 +33,12 @@ pub struct State {
     version: u64,
 }
 
+/// The election of a process that runs on this machine.
+pub fn election(machine: &Machine) -> Election {
+    let deadline = RenewDeadline::new(machine.clock());
+    Election::new(LeaseConfig::new("kube-system", NAME)).with_deadline(deadline).with_clock(clock())
+}
+
 #[derive(Clone, Default)]
 pub struct LeaseServer(Arc<Mutex<State>>);
 
@@ -45,37 +47,22 @@ impl LeaseServer {
         self.0.lock().expect("a panic ends the test")
     }
 
-    /// The lock of one client.
-    pub fn lock(&self, client: usize) -> LeaseLock {
-        self.lock_on(client, &Machine::default())
-    }
-
-    /// The lock of one client, which runs on this machine.
-    pub fn lock_on(&self, client: usize, machine: &Machine) -> LeaseLock {
-        self.lock_for(client, machine, "--lease-seconds=15")
-    }
-
-    /// The same with another duration of the lease.
-    pub fn lock_for(&self, client: usize, machine: &Machine, duration: &str) -> LeaseLock {
+    /// The client of one process.
+    pub fn client(&self, number: usize) -> Client {
         let api = self.clone();
-        let service = service_fn(move |request| api.clone().respond(client, request));
-        let args = Args::parse_from(["daemonset-controller", duration]);
-        let deadline = RenewDeadline::new(machine.clock());
-        let (clock, client) = (crate::cluster::clock(), Client::new(service, "default"));
-        let connection = Connection::new("https://10.0.0.1", clock.clone());
-        LeaseLock::new(client, clock, deadline, connection, &args)
+        Client::new(service_fn(move |request| api.clone().respond(number, request)), "default")
     }
 
-    /// The leadership of one client, once it has it.
-    pub async fn leader(&self, client: usize) -> Leadership {
-        Leadership::acquire(self.lock(client), &Standby::default()).await.expect("no panic")
+    /// The leadership of one process, once it has it.
+    pub async fn leader(&self, number: usize) -> Leadership {
+        election(&Machine::default()).acquire(self.client(number)).await.expect("no panic")
     }
 
     /// Stores a lease of another client.
     pub fn put(&self, spec: &Value) {
         let mut state = self.state();
         let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "spec": spec,
-            "metadata": {"name": "daemonset-controller", "namespace": "kube-system", "uid": "of-another"}});
+            "metadata": {"name": NAME, "namespace": "kube-system", "uid": "of-another"}});
         state.store(lease);
     }
 
@@ -99,7 +86,7 @@ impl LeaseServer {
         self,
         client: usize,
         request: Request<kube::client::Body>,
-    ) -> Result<Response<Body>, BoxError> {
+    ) -> Result<Response<Full<Bytes>>, BoxError> {
         let (head, body) = request.into_parts();
         let body: Value = serde_json::from_slice(&body.collect().await?.to_bytes()).unwrap_or_default();
         let start = Instant::now();
@@ -118,10 +105,10 @@ impl LeaseServer {
             Some(Fault::Forbidden) => rejected(403, "Forbidden"),
             Some(Fault::Error | Fault::ErrorAfterwards) => rejected(500, "InternalError"),
             Some(Fault::Silent | Fault::SilentAfterwards) => {
-                sleep(FOREVER).await;
+                sleep(Duration::from_secs(1_000_000)).await;
                 Err("at the end of time".into())
             }
-            Some(Fault::NotConnected) => Err(crate::api_server::not_connected().await),
+            Some(Fault::NotConnected) => Err(not_connected().await),
             Some(_) => Err("connection reset by peer".into()),
             None => {
                 let object = done.unwrap_or_default();
@@ -134,9 +121,9 @@ impl LeaseServer {
     }
 }
 
-fn response(object: &Value) -> Response<Body> {
+fn response(object: &Value) -> Response<Full<Bytes>> {
     let code = object["code"].as_u64().and_then(|code| code.try_into().ok()).unwrap_or(200);
-    Response::builder().status(code).body(Body::from(object.to_string())).expect("a response")
+    Response::builder().status(code).body(Full::from(object.to_string())).expect("a response")
 }
 
 impl State {
@@ -152,7 +139,7 @@ impl State {
             };
             pauses = (pause(), pause());
             if fault.is_none() && rng.u32(..10) == 0 {
-                fault = rng.choice(FAULTS.iter()).copied();
+                fault = rng.choice(Fault::ALL.iter()).copied();
             }
         }
         self.happened.extend(fault);
@@ -168,13 +155,13 @@ impl State {
 
     fn execute(&mut self, method: &Method, path: &str, body: &Value) -> Value {
         match (method, path.strip_prefix(PATH)) {
-            (&Method::GET, Some("/daemonset-controller")) => self.lease.clone().unwrap_or_else(not_found),
+            (&Method::GET, Some("/my-operator")) => self.lease.clone().unwrap_or_else(not_found),
             (&Method::POST, Some("")) if self.has_no_namespace => not_found(),
             (&Method::POST, Some("")) if self.lease.is_some() => {
                 status(409, "AlreadyExists", "leases.coordination.k8s.io already exists")
             }
             (&Method::POST, Some("")) => self.created(body),
-            (&Method::PUT, Some("/daemonset-controller")) => self.updated(body),
+            (&Method::PUT, Some("/my-operator")) => self.updated(body),
             other => panic!("an unknown call {other:?}"),
         }
     }
@@ -215,15 +202,3 @@ impl State {
 fn not_found() -> Value {
     status(404, "NotFound", "not found")
 }
-
-/// The faults of requests for a lease.
-pub const FAULTS: [Fault; 8] = [
-    Fault::Error,
-    Fault::ErrorAfterwards,
-    Fault::Forbidden,
-    Fault::Silent,
-    Fault::SilentAfterwards,
-    Fault::NotConnected,
-    Fault::Broken,
-    Fault::BrokenAfterwards,
-];

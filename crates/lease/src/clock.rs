@@ -2,12 +2,19 @@
 
 use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The source of wall-clock time: the system, or a clock that a test moves by itself.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Clock").field(&self.now()).finish()
+    }
+}
 
 impl Default for Clock {
     /// The system's clock.
@@ -32,6 +39,12 @@ impl Clock {
 /// clock does not run in a sleep, and its timers fire late after both.
 #[derive(Clone)]
 pub struct BootClock(Arc<dyn Fn() -> Duration + Send + Sync>);
+
+impl fmt::Debug for BootClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BootClock").field(&self.now()).finish()
+    }
+}
 
 impl Default for BootClock {
     /// The system's clock.

@@ -1,9 +1,9 @@
 //! Stories about leader election: one process leads at a time, and it stops at its deadline despite all faults.
 
-use crate::cluster::Machine;
-use crate::faults::Fault;
-use crate::lease_server::{FAULTS, LeaseServer};
-use daemonset_controller::leader_election::{Leadership, Standby};
+use crate::fault::Fault;
+use crate::machine::Machine;
+use crate::server::{LeaseServer, NAME, election};
+use daemonset_lease::{Election, LeaseConfig, Leadership};
 use futures::FutureExt;
 use serde_json::json;
 use std::time::Duration;
@@ -24,10 +24,10 @@ async fn still_leads(leadership: &mut Leadership, time: Duration) {
 #[tokio::test(start_paused = true)]
 async fn a_free_lease_is_taken_and_renewed() {
     let api = LeaseServer::default();
-    let lock = api.lock(0);
-    let identity = lock.identity.clone();
+    let config = LeaseConfig::new("kube-system", NAME);
+    let identity = config.holder().to_owned();
     let start = Instant::now();
-    let mut leadership = Leadership::acquire(lock, &Standby::default()).await.expect("no panic");
+    let mut leadership = Election::new(config).acquire(api.client(0)).await.expect("no panic");
     assert!(start.elapsed() < MOMENT);
     let first = api.spec();
     assert_eq!(first["holderIdentity"], identity);
@@ -39,26 +39,27 @@ async fn a_free_lease_is_taken_and_renewed() {
     assert_eq!(later["acquireTime"], first["acquireTime"]);
     assert_eq!((&later["holderIdentity"], &later["leaseTransitions"]), (&json!(identity), &json!(0)));
     assert_eq!(api.state().stored.len(), 11, "a write every two seconds");
-    assert_ne!(api.lock(0).identity, identity, "another process on the same machine has another identity");
+    assert_ne!(LeaseConfig::new("kube-system", NAME).holder(), identity, "another process on the same machine has another identity");
 }
 
 /// On the real clock, since a paused one stands still while a thread is busy.
 #[tokio::test]
 async fn a_process_that_computes_for_long_renews_its_lease() {
     let api = LeaseServer::default();
-    let lock = {
+    let client = {
         let api = api.clone();
-        move || Ok(api.lock_for(0, &Machine::default(), "--lease-seconds=3"))
+        move || Ok::<_, std::io::Error>(api.client(0))
     };
-    let mut leadership = Leadership::acquire_on_thread(lock, &Standby::default()).await.expect("a thread");
-    let (lease_duration, start) = (leadership.config.lease_duration(), std::time::Instant::now());
+    let election = Election::new(LeaseConfig::new("kube-system", NAME).seconds(3));
+    let mut leadership = election.acquire_on_thread(client).await.expect("a thread");
+    let (lease_duration, start) = (leadership.durations().lease_duration(), std::time::Instant::now());
     // No other task of this runtime runs meanwhile.
     while start.elapsed() < lease_duration {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(leadership.lost().now_or_never(), None);
+    assert!(leadership.lost().now_or_never().is_none());
     assert!(api.state().stored.len() > 3);
-    leadership.release().await;
+    leadership.release().await.expect("it answers");
     assert_eq!(api.spec()["holderIdentity"], "");
 }
 
@@ -94,7 +95,7 @@ async fn a_held_lease_is_taken_once_it_has_not_changed_for_its_duration() {
 /// The others count from when they saw the last renewal, the holder from when it began to send it.
 #[tokio::test(start_paused = true)]
 async fn a_holder_that_is_cut_off_stops_before_another_one_begins() {
-    for fault in FAULTS {
+    for fault in Fault::ALL {
         let api = LeaseServer::default();
         let mut leadership = api.leader(0).await;
         let next = tokio::spawn({
@@ -118,7 +119,7 @@ async fn a_holder_that_is_cut_off_stops_before_another_one_begins() {
 
 #[tokio::test(start_paused = true)]
 async fn faults_that_end_before_the_deadline_change_nothing() {
-    for fault in FAULTS {
+    for fault in Fault::ALL {
         let api = LeaseServer::default();
         let mut leadership = api.leader(0).await;
         let mut next = tokio::spawn({
@@ -144,7 +145,7 @@ async fn a_lease_with_another_holder_is_lost_at_once() {
         still_leads(&mut leadership, MINUTE).await;
         api.change(|lease| lease["spec"]["holderIdentity"] = json!(holder));
         let why = timeout(RETRY + MOMENT, leadership.lost()).await.expect("it stops");
-        assert_eq!(why, format!("held by {holder:?}"));
+        assert_eq!(why.to_string(), format!("held by {holder:?}"));
         assert_eq!(api.spec()["holderIdentity"], holder);
     }
     // Deleted, and created by another process.
@@ -203,12 +204,12 @@ async fn a_released_lease_is_taken_within_a_retry_period() {
         async move { api.leader(1).await }
     });
     still_leads(&mut leadership, MINUTE).await;
-    leadership.release().await;
+    leadership.release().await.expect("it answers");
     let spec = api.spec();
     assert_eq!((&spec["holderIdentity"], &spec["leaseDurationSeconds"]), (&json!(""), &json!(1)));
     assert_eq!(spec["leaseTransitions"], 0, "a release is no change of the leader");
     let name = api.state().lease.as_ref().map(|lease| lease["metadata"]["name"].clone());
-    assert_eq!(name, Some(json!("daemonset-controller")), "it was created under this name");
+    assert_eq!(name, Some(json!(NAME)), "it was created under this name");
     assert!(spec["acquireTime"].is_string() && spec["renewTime"] == spec["acquireTime"], "{spec}");
     let _leadership = timeout(RETRY + MOMENT, next).await.expect("it is taken").expect("no panic");
     assert_eq!(api.spec()["leaseTransitions"], 1);
@@ -217,26 +218,28 @@ async fn a_released_lease_is_taken_within_a_retry_period() {
 /// A release leaves another holder's lease alone, and gives up before the lease would expire anyway.
 #[tokio::test(start_paused = true)]
 async fn a_release_ends_whatever_the_responses_are() {
-    for fault in FAULTS {
+    for fault in Fault::ALL {
         let api = LeaseServer::default();
         let leadership = api.leader(0).await;
         api.state().faults.insert(0, fault);
-        timeout(DEADLINE + MOMENT, leadership.release()).await.expect("it ends");
+        let released = timeout(DEADLINE + MOMENT, leadership.release()).await.expect("it ends");
+        assert!(released.is_err(), "{fault:?}");
     }
     let api = LeaseServer::default();
     let leadership = api.leader(0).await;
     api.change(|lease| lease["spec"]["holderIdentity"] = json!("another"));
-    leadership.release().await;
+    leadership.release().await.expect("there is nothing to do");
     assert_eq!(api.spec()["holderIdentity"], "another");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_process_waits_for_a_lease_that_it_cannot_acquire() {
-    for fault in FAULTS.into_iter().filter(|fault| !fault.comes_afterwards()) {
+    for fault in Fault::ALL.into_iter().filter(|fault| !fault.comes_afterwards()) {
         let api = LeaseServer::default();
         api.state().faults.insert(0, fault);
-        let standby = Standby::default();
-        let acquire = Leadership::acquire(api.lock(0), &standby);
+        let election = election(&Machine::default());
+        let standby = election.standby();
+        let acquire = election.acquire(api.client(0));
         tokio::pin!(acquire);
         assert!(timeout(10 * MINUTE, &mut acquire).await.is_err());
         assert!(!standby.is_ready(), "{fault:?}");
@@ -245,8 +248,9 @@ async fn a_process_waits_for_a_lease_that_it_cannot_acquire() {
     }
     let api = LeaseServer::default();
     api.state().has_no_namespace = true;
-    let standby = Standby::default();
-    let acquire = Leadership::acquire(api.lock(0), &standby);
+    let election = election(&Machine::default());
+    let standby = election.standby();
+    let acquire = election.acquire(api.client(0));
     tokio::pin!(acquire);
     assert!(timeout(MINUTE, &mut acquire).await.is_err());
     assert!(!standby.is_ready());

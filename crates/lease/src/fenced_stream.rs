@@ -14,13 +14,14 @@ use std::task::{Context, Poll};
 use tower::{BoxError, Service};
 
 /// Connects as the inner connector does, to [`FencedStream`]s.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct FencedConnector<C = HttpConnector> {
     inner: C,
     deadline: RenewDeadline,
 }
 
 /// A stream that refuses to write after the renew deadline.
+#[derive(Debug)]
 pub struct FencedStream<S> {
     inner: S,
     deadline: RenewDeadline,
