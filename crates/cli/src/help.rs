@@ -36,7 +36,7 @@ pub(crate) const ON: &str = "\
 Examples:
   kubectl daemonset on node-1 --example
   kubectl daemonset on node-1 --example --new --unknown-label topology.kubernetes.io/zone
-  kubectl daemonset on -f new-node.yaml
+  kubectl daemonset on --node new-node.yaml
 
 It answers yes, no or maybe for each DaemonSet, whatever the node's free resources are.
 
@@ -72,7 +72,7 @@ pub(crate) const LINT: &str = "\
 Examples:
   kubectl daemonset lint --example
   kubectl daemonset lint -n monitoring node-exporter
-  kubectl daemonset lint -f node-exporter.yaml
+  kubectl daemonset lint --manifest node-exporter.yaml
   kubectl daemonset lint --example --policy canary.yaml
 
 A policy is also rehearsed: a simulated version that works must meet its deadlines.
@@ -84,7 +84,7 @@ Exit codes: 0 fine, 1 errors or warnings are found, 2 bad input";
 pub(crate) const WOULD_RESTART: &str = "\
 Examples:
   kubectl daemonset would-restart --example
-  kubectl daemonset would-restart -f node-exporter.yaml
+  kubectl daemonset would-restart --manifest node-exporter.yaml
 
 Under OnDelete applying it restarts no pod: each pod gets the new version when it is deleted.
 
@@ -92,9 +92,9 @@ Exit codes: 0 applying it restarts no pod, 1 it restarts every pod or is refused
 
 pub(crate) const CREATE: &str = "\
 Examples:
-  kubectl daemonset create -f node-exporter.yaml
-  kubectl daemonset create -f node-exporter.yaml -o json
-  kubectl daemonset create -f node-exporter.yaml --validate=warn
+  kubectl daemonset create --manifest node-exporter.yaml
+  kubectl daemonset create --manifest node-exporter.yaml -o json
+  kubectl daemonset create --manifest node-exporter.yaml --validate=warn
 
 The API server's warnings are on stderr.
 
@@ -102,7 +102,7 @@ Exit codes: 0 it is stored, 1 kubectl or the API server refuses it, 2 bad input"
 
 pub(crate) const UPDATE: &str = "\
 Examples:
-  kubectl daemonset update -f node-exporter.yaml
+  kubectl daemonset update --manifest node-exporter.yaml
   kubectl daemonset update --example --patch '{\"spec\": {\"minReadySeconds\": 10}}'
 
 The API server's warnings are on stderr.
@@ -139,10 +139,10 @@ Exit codes: 0 the status is printed, 1 kubectl refuses, or the rollout has faile
 pub(crate) const ROLLOUT_PLAN: &str = "\
 Examples:
   kubectl daemonset rollout plan --example
-  kubectl daemonset rollout plan -f policy.yaml -n monitoring node-exporter
-  kubectl daemonset rollout plan -f policy.yaml --from cluster.json
+  kubectl daemonset rollout plan --policy policy.yaml -n monitoring node-exporter
+  kubectl daemonset rollout plan --policy policy.yaml -f cluster.json
 
-A policy has waves, onFailure, paused and approved; without -f it is that of annotation rollout.daemonset/policy.
+A policy has waves, onFailure, paused and approved; without --policy it is that of annotation rollout.daemonset/policy.
 
 A policy may have turn, drain and priorityClassName as far as annotation rollout.daemonset/powers of its Namespace has turn, evict and priority; the Namespace is read from the cluster, or is an object of the file, and without it there are no powers.
 

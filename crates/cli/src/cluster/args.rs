@@ -1,7 +1,7 @@
 //! Where a command reads its cluster from, as the command line says it.
 
 use crate::cluster::kubectl::{ConnectError, Kubectl, Scope};
-use crate::cluster::{Example, Source, Wanted};
+use crate::cluster::{Example, Objects, Source, Wanted};
 use crate::shell::console::Stop;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -207,6 +207,39 @@ impl TargetArgs {
     pub(crate) fn is_open(&self) -> bool {
         self.file.is_none() && !self.target.as_deref().is_some_and(is_file) && !self.cluster.chooses()
     }
+}
+
+/// The files of a command about something beside a cluster: a manifest, a node, a policy.
+pub(crate) struct Files {
+    pub(crate) subject: Option<PathBuf>,
+    pub(crate) cluster: Option<PathBuf>,
+}
+
+impl Files {
+    /// `-f` is the file with the cluster, as for every command. The subject may stand there, too: its content tells.
+    ///
+    /// stdin can be read once only: it is the subject.
+    pub(crate) fn sorted(self, file: Option<&PathBuf>, flag: &str) -> Result<Self, Stop> {
+        let Files { subject, cluster } = self;
+        match file {
+            None => Ok(Files { subject, cluster }),
+            Some(file) if holds_cluster(file) => {
+                let both = "--from: the file with the cluster is named already";
+                Ok(Files { subject, cluster: one_of(Some(file.clone()), cluster, both)? })
+            }
+            Some(file) => {
+                let both = format!("--filename: {flag} names the file already");
+                Ok(Files { subject: one_of(Some(file.clone()), subject, &both)?, cluster })
+            }
+        }
+    }
+}
+
+/// Whether it is a Recording, or has a DaemonSet and nodes.
+fn holds_cluster(file: &Path) -> bool {
+    let source = Source::named(file.to_owned());
+    let bytes = if let Source::Stdin = source { None } else { source.bytes().ok() };
+    bytes.and_then(|bytes| Objects::read(&bytes).ok()).is_some_and(|objects| objects.is_cluster())
 }
 
 fn first<const N: usize>(flags: [(&'static str, bool); N]) -> Option<&'static str> {

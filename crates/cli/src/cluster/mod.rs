@@ -15,7 +15,7 @@ pub(crate) mod selector;
 mod source;
 mod wanted;
 
-pub(crate) use args::{ClusterArgs, Target, TargetArgs, is_file};
+pub(crate) use args::{ClusterArgs, Files, Target, TargetArgs, is_file};
 pub(crate) use documents::{read as read_documents, read_policy};
 pub(crate) use input::{Choice, Clock, Form, Input, Read};
 pub(crate) use kubectl::{Kubectl, Needs, Scope};

@@ -371,6 +371,11 @@ impl Objects {
         format!("no DaemonSet in {}{}", self.holder, self.hint)
     }
 
+    /// Whether it can be planned from, and is no manifest.
+    pub(super) fn is_cluster(&self) -> bool {
+        self.is_recorded() || !(self.daemon_sets.is_empty() || self.nodes.is_empty())
+    }
+
     /// Whether there is such a DaemonSet.
     pub(crate) fn has(&self, wanted: Option<&Wanted>) -> bool {
         self.number_of(wanted) > 0

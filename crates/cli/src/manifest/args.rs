@@ -1,6 +1,6 @@
 //! The command lines that name a manifest.
 
-use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Wanted, is_file, read_documents};
+use crate::cluster::{ClusterArgs, Files, MIDROLLOUT, Source, Wanted, is_file, read_documents};
 use crate::manifest::requests::{PatchType, Subresource};
 use crate::shell::console::{Format, Stop};
 use crate::simulate::policy::PolicyChoice;
@@ -16,8 +16,11 @@ const EXAMPLE: &str = include_str!("example.yaml");
 #[derive(Args, Clone)]
 pub(crate) struct ManifestArgs {
     /// The manifest, in YAML or JSON; `-` is stdin. Default: one that is built in
-    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with = "word")]
+    #[arg(long, value_name = "FILE", conflicts_with = "word")]
     manifest: Option<PathBuf>,
+    /// The cluster, as for plan, or the manifest: the content tells
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
     #[arg(hide = true, value_name = "MANIFEST")]
     word: Option<PathBuf>,
 }
@@ -29,8 +32,11 @@ pub(crate) struct LintArgs {
     #[arg(value_name = "NAME|FILE")]
     target: Option<String>,
     /// The manifest to look at, in YAML or JSON; `-` is stdin. Default: the stored DaemonSet
-    #[arg(short = 'f', long = "filename", visible_alias = "manifest", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// The cluster, as for plan, or the manifest: the content tells
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
     /// A rollout policy to look at, in YAML or JSON: the content of the annotation rollout.daemonset/policy. Default: the
     /// DaemonSet's own annotations
     #[arg(long, value_name = "FILE", value_parser = PolicyChoice::parse)]
@@ -127,8 +133,10 @@ pub(crate) struct Manifest {
 }
 
 impl ManifestArgs {
-    fn file(&self) -> Option<PathBuf> {
-        self.manifest.clone().or_else(|| self.word.clone())
+    /// The manifest's file, and that of the cluster.
+    fn files(&self, cluster: Option<PathBuf>) -> Result<Files, Stop> {
+        let subject = self.manifest.clone().or_else(|| self.word.clone());
+        Files { subject, cluster }.sorted(self.file.as_ref(), "--manifest")
     }
 }
 
@@ -178,7 +186,9 @@ fn read(file: Option<PathBuf>) -> Result<Manifest, Unread> {
 
 impl CreateArgs {
     pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
-        read(self.manifest.file())
+        // There is no cluster: whatever the file holds shall be the manifest.
+        let ManifestArgs { manifest, file, word } = &self.manifest;
+        read(manifest.clone().or_else(|| word.clone()).or_else(|| file.clone()))
     }
 }
 
@@ -188,36 +198,44 @@ impl ChangeArgs {
     }
 
     pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
-        let file = self.manifest.file();
+        let unread = |own| Unread { own, kubectl: None };
+        let file = self.manifest.files(self.stored.from.clone()).map_err(unread)?.subject;
         if file.is_none() && self.stored.cluster.chooses_kubectl() {
-            let own = Stop::Input("--filename: name the manifest".to_owned());
-            return Err(Unread { own, kubectl: None });
+            return Err(unread(Stop::Input("--manifest: name the manifest".to_owned())));
         }
         read(file)
     }
 
     /// The DaemonSet that the command line names, or the manifest; without either the only one.
     pub(crate) fn stored(&self, named: Option<Wanted>) -> Result<(Source, Option<Wanted>), Stop> {
-        let explained = self.manifest.file().is_some();
-        self.stored.resolve(named, explained)
+        let Files { subject, cluster } = self.manifest.files(self.stored.from.clone())?;
+        self.stored.resolve(named, cluster, subject.is_some())
     }
 
     /// The same for a patch, which names no DaemonSet.
     pub(crate) fn patched(&self) -> Result<(Source, Option<Wanted>), Stop> {
-        self.stored.resolve(None, true)
+        match self.manifest.files(self.stored.from.clone())? {
+            Files { subject: None, cluster } => self.stored.resolve(None, cluster, true),
+            Files { .. } => Err(Stop::Input("--patch: can't be used with a manifest".to_owned())),
+        }
     }
 }
 
 impl StoredArgs {
     /// An example manifest is compared with the example cluster.
-    fn resolve(&self, named: Option<Wanted>, may_ask: bool) -> Result<(Source, Option<Wanted>), Stop> {
+    fn resolve(
+        &self,
+        named: Option<Wanted>,
+        from: Option<PathBuf>,
+        may_ask: bool,
+    ) -> Result<(Source, Option<Wanted>), Stop> {
         let flag = self.daemonset.as_deref().map(Wanted::parse).transpose().map_err(Stop::Input)?;
         let wanted = flag.or(named);
-        if may_ask || self.from.is_some() || self.cluster.chooses() {
-            let target = self.cluster.source(self.from.clone(), wanted, MIDROLLOUT)?;
+        if may_ask || from.is_some() || self.cluster.chooses() {
+            let target = self.cluster.source(from, wanted, MIDROLLOUT)?;
             return Ok((target.source, target.wanted));
         }
-        let instead_of = Some("no --filename names a manifest".to_owned());
+        let instead_of = Some("no --manifest names one".to_owned());
         Ok((Source::Example { example: MIDROLLOUT, instead_of }, wanted))
     }
 }
@@ -229,19 +247,25 @@ impl LintArgs {
 
     /// `None` where a stored DaemonSet is looked at.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Stop> {
-        self.manifest.clone().map(|file| read(Some(file)).map_err(Unread::own)).transpose()
+        let file = self.files()?.subject;
+        file.map(|file| read(Some(file)).map_err(Unread::own)).transpose()
+    }
+
+    fn files(&self) -> Result<Files, Stop> {
+        let files = Files { subject: self.manifest.clone(), cluster: self.stored.from.clone() };
+        files.sorted(self.file.as_ref(), "--manifest")
     }
 
     pub(crate) fn stored(&self, named: Option<Wanted>) -> Result<(Source, Option<Wanted>), Stop> {
-        let mut stored = self.stored.clone();
+        let (mut stored, mut from) = (self.stored.clone(), self.files()?.cluster);
         match &self.target {
-            Some(file) if is_file(file) && stored.from.is_none() => stored.from = Some(file.into()),
+            Some(file) if is_file(file) && from.is_none() => from = Some(file.into()),
             Some(name) if !is_file(name) && stored.daemonset.is_none() => {
                 stored.daemonset = Some(name.clone());
             }
             Some(word) => return Err(Stop::Input(format!("{word}: named twice"))),
             None => {}
         }
-        stored.resolve(named, true)
+        stored.resolve(named, from, true)
     }
 }

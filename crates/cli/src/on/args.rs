@@ -1,6 +1,6 @@
 //! The node that the command line names, and the DaemonSets of the cluster.
 
-use crate::cluster::{ClusterArgs, Models, Needs, STEADY, Source, Target, is_file, read_documents};
+use crate::cluster::{ClusterArgs, Files, Models, Needs, STEADY, Source, Target, is_file, read_documents};
 use crate::shell::console::{Format, Stop};
 use daemonset::model::{DaemonSet, Node, Taint};
 use daemonset_placement::{LabelKnowledge, NodeShape, OtherLabels};
@@ -10,12 +10,15 @@ use std::path::PathBuf;
 /// Asks about one node.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A node of the cluster. Or a FILE, as for --filename
+    /// A node of the cluster. Or a FILE, as for --node
     #[arg(value_name = "NODE|FILE")]
-    node: Option<String>,
+    word: Option<String>,
     /// A node that does not exist yet, in YAML or JSON: a manifest of kind Node, whose labels are complete, or a node shape
     /// (name, labels, uncertainLabels, otherLabels, taints, startupTaints, possibleTaints); `-` is stdin
-    #[arg(short = 'f', long = "filename", value_name = "FILE", conflicts_with = "node")]
+    #[arg(long, value_name = "FILE", conflicts_with = "word")]
+    node: Option<PathBuf>,
+    /// The cluster, as for plan, or the node of --node: the content tells
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
     file: Option<PathBuf>,
     /// Ask about a new node like this one: with another name, and without the taints of its conditions
     #[arg(long)]
@@ -54,12 +57,17 @@ impl Args {
     /// Reads the cluster and the file.
     pub(crate) fn question(&self) -> Result<Question, Stop> {
         let cluster = self.cluster.clone().of_all_namespaces();
-        let Target { source, wanted } = cluster.source(self.from.clone(), None, STEADY)?;
-        let (name, file) = match (&self.node, &self.file) {
-            (None, None) => return Err(Stop::Input("name a node, or a file with --filename".to_owned())),
+        let files = Files { subject: self.node.clone(), cluster: self.from.clone() };
+        let Files { subject, cluster: from } = files.sorted(self.file.as_ref(), "--node")?;
+        let (name, file) = match (&self.word, subject) {
+            (None, None) => return Err(Stop::Input("name a node, or a file with --node".to_owned())),
+            (Some(_), Some(_)) => {
+                return Err(Stop::Input("--filename: the node is named already".to_owned()));
+            }
             (Some(word), None) if is_file(word) => (None, Some(PathBuf::from(word))),
-            (name, file) => (name.as_deref(), file.clone()),
+            (name, file) => (name.as_deref(), file),
         };
+        let Target { source, wanted } = cluster.source(from, None, STEADY)?;
         // The file first: nothing is asked of a cluster for a file that can't be read.
         let of_file = file.map(|file| self.read(file)).transpose()?;
         let objects = source.objects(Needs::Nodes)?;

@@ -1,6 +1,6 @@
 //! The command line of `rollout`.
 
-use crate::cluster::{ClusterArgs, MIDROLLOUT, Source, Target, TargetArgs, Wanted, is_file};
+use crate::cluster::{ClusterArgs, Files, MIDROLLOUT, Source, Target, TargetArgs, Wanted, is_file};
 use crate::manifest;
 use crate::shell::console::{Format, Stop};
 use crate::stuck;
@@ -125,15 +125,18 @@ pub(crate) struct From {
     pub(crate) output: Format,
 }
 
-/// `rollout plan`: as for `lint`, `-f` is a text of its own, and the cluster is somewhere else.
+/// `rollout plan`: as for `lint`, there is a text of its own beside the cluster.
 #[derive(Group)]
 pub(crate) struct PlanArgs {
     /// A DaemonSet: NAME, NAMESPACE/NAME or ds/NAME. Or a FILE with the cluster
     #[arg(value_name = "NAME|FILE")]
     target: Option<String>,
     /// The policy to try, in YAML or JSON; `-` is stdin. Default: the DaemonSet's own, in annotation rollout.daemonset/policy
-    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// The cluster, as for plan, or the policy: the content tells
+    #[arg(short = 'f', long = "filename", value_name = "FILE")]
+    file: Option<PathBuf>,
     /// A List, as `kubectl get daemonsets,pods,nodes,controllerrevisions -A -o json` (or yaml) prints it, or a Recording;
     /// `-` is stdin. Default: the cluster that kubectl reads
     #[arg(long, value_name = "FILE")]
@@ -154,19 +157,16 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// The DaemonSet, and the file with its policy.
     pub(crate) fn target(&self) -> Result<(Target, Option<Source>), Stop> {
-        if self.from.is_some() && self.target.as_deref().is_some_and(is_file) {
+        let files = Files { subject: self.policy.clone(), cluster: self.from.clone() };
+        let Files { subject: policy, cluster: from } = files.sorted(self.file.as_ref(), "--policy")?;
+        if from.is_some() && self.target.as_deref().is_some_and(is_file) {
             return Err(Stop::Input("--from: the file with the cluster is named already".to_owned()));
         }
-        let target = TargetArgs::new(
-            self.target.clone(),
-            self.from.clone(),
-            self.daemonset.clone(),
-            self.cluster.clone(),
-        );
-        let (target, policy) = (target.resolve(MIDROLLOUT)?, self.policy.clone().map(Source::named));
+        let target = TargetArgs::new(self.target.clone(), from, self.daemonset.clone(), self.cluster.clone());
+        let (target, policy) = (target.resolve(MIDROLLOUT)?, policy.map(Source::named));
         match (&target.source, &policy) {
             (Source::Stdin, Some(Source::Stdin)) => {
-                Err(Stop::Input("--filename -: stdin is the cluster already".to_owned()))
+                Err(Stop::Input("--policy -: stdin is the cluster already".to_owned()))
             }
             _ => Ok((target, policy)),
         }

@@ -2,6 +2,7 @@
 
 use super::hostile;
 use anstream::{AutoStream, ColorChoice};
+use clap::error::{ContextKind, ContextValue};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
@@ -45,12 +46,22 @@ pub(crate) fn finish(output: &str, done: Result<u8, Stop>) -> ExitCode {
     }
 }
 
-/// Clap's message up to the usage, without its line breaks.
+/// Clap's message up to the usage, without its line breaks; with the word that is nearly the same, where there is one.
 pub(crate) fn in_one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let message = text.lines().map(str::trim).take_while(|line| !line.is_empty());
     let message = message.collect::<Vec<_>>().join(" ");
-    format!("{}; see --help", message.trim_start_matches("error: "))
+    let message = message.trim_start_matches("error: ");
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let near = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.clone()),
+        ContextValue::Strings(words) => words.first().cloned(),
+        _ => None,
+    });
+    match near {
+        Some(word) => format!("{message}: did you mean {word}?"),
+        None => format!("{message}; see --help"),
+    }
 }
 
 /// Writes styled text to stdout, with its colours only where they can be seen and are wanted.

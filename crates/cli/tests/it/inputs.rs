@@ -142,3 +142,70 @@ fn a_file_is_chosen_from_as_a_cluster_is() {
     let on: Value = serde_json::from_str(&on.out).unwrap();
     assert_eq!(on["daemonSets"].as_array().unwrap().len(), 1, "{on}");
 }
+
+/// `-f` is the cluster for each command; a manifest, a policy or a node in it is told by its content.
+#[test]
+fn a_file_means_the_same_to_each_command() {
+    let cluster = dump("midrollout.json");
+    let policy = file("meant-policy.yaml", "waves: [{upTo: 1}, {}]");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/manifest/example.yaml");
+    let node = concat!(env!("CARGO_MANIFEST_DIR"), "/src/on/example.yaml");
+    let ran = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        run(words[0], &words[1..], b"")
+    };
+    for (by_flag, by_content) in [
+        (format!("lint --manifest {manifest} -f {cluster}"), format!("lint -f {manifest} --from {cluster}")),
+        (format!("lint -f {cluster}"), format!("lint {cluster}")),
+        (
+            format!("would-restart --manifest {manifest} -f {cluster}"),
+            format!("would-restart -f {manifest} --from {cluster}"),
+        ),
+        (
+            format!("update --manifest {manifest} -f {cluster}"),
+            format!("update -f {manifest} --from {cluster}"),
+        ),
+        (format!("on --node {node} -f {cluster}"), format!("on -f {node} --from {cluster}")),
+        (format!("on node-1 -f {cluster}"), format!("on node-1 --from {cluster}")),
+        (
+            format!("rollout plan --policy {policy} -f {cluster}"),
+            format!("rollout plan -f {policy} --from {cluster}"),
+        ),
+        (format!("simulate -f {cluster} --as-is"), format!("simulate --from {cluster} --as-is")),
+    ] {
+        let (flag, content) = (ran(&by_flag), ran(&by_content));
+        assert!(matches!(flag.code, Some(0 | 1)), "{by_flag}: {}", flag.err);
+        assert_eq!((flag.code, flag.out), (content.code, content.out), "{by_flag}");
+    }
+    for (line, problem) in [
+        (format!("lint -f {cluster} --from {cluster}"), "--from: the file with the cluster is named already"),
+        (
+            format!("lint -f {manifest} --manifest {manifest}"),
+            "--filename: --manifest names the file already",
+        ),
+        (format!("on node-1 -f {node}"), "--filename: the node is named already"),
+        (format!("update --patch {{}} -f {manifest}"), "--patch: can't be used with a manifest"),
+    ] {
+        assert_eq!(ran(&line).err, format!("error: {problem}\n"), "{line}");
+    }
+}
+
+#[test]
+fn a_misspelt_word_is_answered_with_the_one_that_is_meant() {
+    let ran = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let ran = run(words[0], &words[1..], b"");
+        assert_eq!(ran.code, Some(2));
+        ran.err
+    };
+    assert_eq!(ran("plann"), "error: unrecognized subcommand 'plann': did you mean plan?\n");
+    assert_eq!(
+        ran("plan --exmaple"),
+        "error: unexpected argument '--exmaple' found: did you mean --example?\n"
+    );
+    assert_eq!(
+        ran("plan -o jsn"),
+        "error: invalid value 'jsn' for '--output <OUTPUT>' [possible values: text, json]: did you mean json?\n"
+    );
+    assert_eq!(ran("xyz"), "error: unrecognized subcommand 'xyz'; see --help\n");
+}

@@ -172,7 +172,7 @@ fn json_has_the_shape_the_answers_the_sums_and_the_conflicts() {
 #[test]
 fn bad_input_is_one_line() {
     let cluster = cluster("on-refused.json");
-    assert_eq!(refused(&["--example"]), "error: name a node, or a file with --filename\n");
+    assert_eq!(refused(&["--example"]), "error: name a node, or a file with --node\n");
     assert_eq!(
         refused(&["node-9", "--example"]),
         "error: the built-in cluster: no node is named node-9: there is node-1, node-2, node-3 and 2 more\n"

@@ -276,7 +276,7 @@ fn a_manifest_is_compared_with_the_cluster() {
             "get priorityclasses -o json --context dev --namespace monitoring",
         ]
     );
-    assert_eq!(fake.refused(&["would-restart", "--context", "dev"]), "error: --filename: name the manifest");
+    assert_eq!(fake.refused(&["would-restart", "--context", "dev"]), "error: --manifest: name the manifest");
 }
 
 #[test]
