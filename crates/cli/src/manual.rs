@@ -1,7 +1,7 @@
 //! Completion scripts and man pages, made from the command line's own definition, and the schema of a policy.
 
 use crate::Cli;
-use crate::cluster::{Kubectl, Scope};
+use crate::cluster::{Connection, Kubectl, Scope};
 use crate::shell::console::Stop;
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
@@ -135,8 +135,8 @@ fn names(command: &Command, words: &[String]) -> Vec<String> {
         Some(namespace) => Scope::Namespace(namespace),
         None => Scope::Current,
     };
-    let kubectl =
-        Kubectl::connect(value(&["--context"]), value(&["--kubeconfig"]).map(Into::into), scope, None);
+    let (context, kubeconfig) = (value(&["--context"]), value(&["--kubeconfig"]).map(Into::into));
+    let kubectl = Kubectl::connect(Connection::new(context, kubeconfig), scope, None);
     kubectl.map(|kubectl| kubectl.names(kinds)).unwrap_or_default()
 }
 

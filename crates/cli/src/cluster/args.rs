@@ -1,5 +1,6 @@
 //! Where a command reads its cluster from, as the command line says it.
 
+use crate::cluster::connection::Connection;
 use crate::cluster::kubectl::{ConnectError, Kubectl, Scope};
 use crate::cluster::{Example, Objects, Source, Wanted};
 use crate::shell::console::Stop;
@@ -12,12 +13,8 @@ pub(crate) struct ClusterArgs {
     /// Use the example that is built in
     #[arg(long, help_heading = "Cluster")]
     example: bool,
-    /// The kubeconfig context, as for kubectl
-    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
-    context: Option<String>,
-    /// The kubeconfig file, as for kubectl
-    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
-    kubeconfig: Option<PathBuf>,
+    #[command(flatten)]
+    connection: Connection,
     /// The namespace, as for kubectl
     #[arg(short, long, value_name = "NAMESPACE", help_heading = "Cluster")]
     namespace: Option<String>,
@@ -33,11 +30,6 @@ pub(crate) struct ClusterArgs {
 }
 
 impl ClusterArgs {
-    /// The first flag that says which cluster kubectl reads.
-    fn connection_flag(&self) -> Option<&'static str> {
-        first([("--context", self.context.is_some()), ("--kubeconfig", self.kubeconfig.is_some())])
-    }
-
     /// The first flag that chooses some DaemonSets of a cluster.
     fn choosing_flag(&self) -> Option<&'static str> {
         first([
@@ -49,7 +41,7 @@ impl ClusterArgs {
 
     /// The first flag by which the built-in example does not stand in for a cluster.
     fn kubectl_flag(&self) -> Option<&'static str> {
-        self.connection_flag().or(self.choosing_flag())
+        self.connection.first_flag().or(self.choosing_flag())
     }
 
     /// The first flag that leaves out namespaces or DaemonSets.
@@ -74,13 +66,7 @@ impl ClusterArgs {
 
     /// The flags by which another kubectl finds the same cluster, each after a space.
     pub(crate) fn connection(&self) -> String {
-        let kubeconfig = self.kubeconfig.as_ref().map(|file| file.to_string_lossy());
-        let flags = [("--context", self.context.as_deref()), ("--kubeconfig", kubeconfig.as_deref())];
-        let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value?)));
-        // A value with NUL can't be an argument of any program.
-        let quoted =
-            |value: &str| shlex::try_quote(value).map(Into::into).unwrap_or_else(|_| value.to_owned());
-        given.map(|(flag, value)| format!(" {flag} {}", quoted(value))).collect()
+        self.connection.text()
     }
 
     /// Whether more than one namespace is looked at, or some DaemonSets of many.
@@ -98,7 +84,7 @@ impl ClusterArgs {
         wanted: Option<Wanted>,
         example: Example,
     ) -> Result<Target, Stop> {
-        let (flag, connection) = (self.kubectl_flag(), self.connection_flag());
+        let (flag, connection) = (self.kubectl_flag(), self.connection.first_flag());
         let source = match (file, connection, self.example) {
             (Some(_), Some(flag), _) => Err(Stop::Input(format!("{flag}: has no effect on a file"))),
             (Some(_), None, true) => Err(Stop::Input("--example: can't be used with a file".to_owned())),
@@ -129,7 +115,7 @@ impl ClusterArgs {
             None if self.all_namespaces || self.reads_all_namespaces => Scope::All,
             None => Scope::Current,
         };
-        match Kubectl::connect(self.context.clone(), self.kubeconfig.clone(), scope, self.selector.clone()) {
+        match Kubectl::connect(self.connection.clone(), scope, self.selector.clone()) {
             Ok(kubectl) => Ok(Ok(kubectl)),
             Err(ConnectError::Missing(what)) => Ok(Err(what)),
             Err(ConnectError::Broken(message)) => Err(Stop::Input(message)),

@@ -1,12 +1,12 @@
 //! kubectl as a child process: the only way to a cluster, so that no client library is linked.
 
 use crate::cluster::Objects;
+use crate::cluster::connection::Connection;
 use crate::shell::progress::Waiting;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,8 +50,7 @@ pub(crate) enum Scope {
 #[derive(Clone)]
 pub(crate) struct Kubectl {
     program: OsString,
-    context: Option<String>,
-    kubeconfig: Option<PathBuf>,
+    connection: Connection,
     scope: Scope,
     /// Of DaemonSets only: their pods, nodes and revisions are read whole.
     selector: Option<String>,
@@ -74,22 +73,20 @@ pub(crate) enum ConnectError {
 impl Kubectl {
     /// Asks kubectl for its current context, unless a context is named. Speaks to no server.
     pub(crate) fn connect(
-        context: Option<String>,
-        kubeconfig: Option<PathBuf>,
+        connection: Connection,
         scope: Scope,
         selector: Option<String>,
     ) -> Result<Self, ConnectError> {
         let mut kubectl = Kubectl {
             program: program(),
-            context,
-            kubeconfig,
+            connection,
             scope,
             selector,
             title: String::new(),
             interrupted: Arc::default(),
             is_silent: false,
         };
-        let current = match &kubectl.context {
+        let current = match &kubectl.connection.context {
             Some(named) => format!("context {named}"),
             None => kubectl.current_context()?,
         };
@@ -104,7 +101,7 @@ impl Kubectl {
     /// Inside a pod kubectl needs no context.
     fn current_context(&self) -> Result<String, ConnectError> {
         let mut arguments = vec!["config".into(), "current-context".into()];
-        self.add_connection(&mut arguments);
+        arguments.extend(self.connection.arguments());
         let ended = self.run(arguments).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => ConnectError::Missing("there is no kubectl".to_owned()),
             _ => ConnectError::Broken(format!("kubectl: {error}")),
@@ -124,14 +121,7 @@ impl Kubectl {
 
     /// The flags by which kubectl finds the same cluster, each after a space.
     pub(crate) fn flags(&self) -> String {
-        let mut arguments = Vec::new();
-        self.add_connection(&mut arguments);
-        let quoted = arguments.iter().map(|argument| {
-            let argument = argument.to_string_lossy();
-            // A value with NUL can't be an argument of any program.
-            shlex::try_quote(&argument).map_or_else(|_| argument.to_string(), Into::into)
-        });
-        quoted.map(|argument| format!(" {argument}")).collect()
+        self.connection.text()
     }
 
     /// For a watch, which draws itself. Once the flag is set, a child that runs is ended, and its answer is an error.
@@ -206,7 +196,7 @@ impl Kubectl {
 
     fn print(&self, kinds: &str, output: &str, selector: Option<(&str, &str)>) -> Result<Vec<u8>, String> {
         let mut arguments: Vec<OsString> = ["get", kinds, "-o", output].map(OsString::from).into();
-        self.add_connection(&mut arguments);
+        arguments.extend(self.connection.arguments());
         match &self.scope {
             Scope::Current => {}
             Scope::Namespace(namespace) => arguments.extend(["--namespace".into(), namespace.into()]),
@@ -223,15 +213,6 @@ impl Kubectl {
                 silent if silent.is_empty() => format!("kubectl failed: {}", ended.status),
                 message => format!("kubectl: {message}"),
             }),
-        }
-    }
-
-    fn add_connection(&self, arguments: &mut Vec<OsString>) {
-        if let Some(context) = &self.context {
-            arguments.extend(["--context".into(), context.into()]);
-        }
-        if let Some(kubeconfig) = &self.kubeconfig {
-            arguments.extend(["--kubeconfig".into(), kubeconfig.into()]);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where the objects come from: kubectl as a child process, a file, stdin, or the example that is built in.
 
 mod args;
+mod connection;
 mod documents;
 mod input;
 mod json_list;
@@ -16,6 +17,7 @@ mod source;
 mod wanted;
 
 pub(crate) use args::{ClusterArgs, Files, Target, TargetArgs, is_file};
+pub(crate) use connection::Connection;
 pub(crate) use documents::{read as read_documents, read_policy};
 pub(crate) use input::{Choice, Clock, Form, Input, Read};
 pub(crate) use kubectl::{Kubectl, Needs, Scope};

@@ -1,7 +1,7 @@
 //! The command line of `plan`.
 
 use crate::cluster::policy::unreadable_fields;
-use crate::cluster::{Choice, MIDROLLOUT, Source, Target, TargetArgs};
+use crate::cluster::{Choice, MIDROLLOUT, Source, Target, TargetArgs, read_policy};
 use crate::shell::console::{Format, Stop, duration};
 use clap::Args as Group;
 use daemonset::Policy;
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// a Recording's own
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
-    /// The policy, as JSON. Default: a Recording's own, or what Kubernetes does and the
+    /// The policy, in YAML or JSON. Default: a Recording's own, or what Kubernetes does and the
     /// rollout that the annotations of the DaemonSet ask for
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, requires = "watch")]
     interval: SignedDuration,
     /// Plan one Recording a line, and print one line of JSON for each; `-` is stdin
-    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["target", "file", "daemonset", "example", "context", "kubeconfig", "namespace", "all_namespaces", "selector", "now", "policy", "output"])]
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["target", "file", "daemonset", "example", "context", "kubeconfig", "cluster", "user", "act_as", "act_as_group", "request_timeout", "namespace", "all_namespaces", "selector", "now", "policy", "output"])]
     batch: Option<PathBuf>,
     /// Plan N times, and print how many nanoseconds each step takes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -109,12 +109,11 @@ fn instant(text: &str) -> Result<Timestamp, String> {
 fn policy(file: &Path) -> Result<Policy, String> {
     let invalid = |error: &dyn std::fmt::Display| format!("--policy {}: {error}", file.display());
     let bytes = std::fs::read(file).map_err(|error| invalid(&error))?;
-    let deserializer = &mut serde_json::Deserializer::from_slice(&bytes);
-    let policy = serde_path_to_error::deserialize(&mut *deserializer);
-    let policy = policy.map_err(|error| match serde_json::from_slice(&bytes).map(unreadable_fields) {
-        Ok(several) if several.len() > 1 => invalid(&several.join("; ")),
-        Ok(_) | Err(_) => invalid(&error),
-    })?;
-    deserializer.end().map_err(|error| invalid(&error))?;
-    Ok(policy)
+    let documents = read_policy(&bytes).map_err(|error| invalid(&error))?;
+    let [value] = documents.as_slice() else { return Err(invalid(&"must be one document")) };
+    let policy: Result<Policy, _> = serde_path_to_error::deserialize(value);
+    policy.map_err(|error| match unreadable_fields(value.clone()) {
+        several if several.len() > 1 => invalid(&several.join("; ")),
+        _ => invalid(&error),
+    })
 }

@@ -63,6 +63,34 @@ fn flags_are_passed_on_exactly() {
         calls("kubeconfig", &["--kubeconfig", "config"]),
         ["config current-context --kubeconfig config".to_owned(), format!("{ALL} --kubeconfig config")]
     );
+    let more = "--context prod --cluster c --user u --as system:admin --as-group a --as-group b c --request-timeout 5s";
+    assert_eq!(
+        calls(
+            "connection",
+            &[
+                "--context",
+                "prod",
+                "--cluster",
+                "c",
+                "--user",
+                "u",
+                "--as",
+                "system:admin",
+                "--as-group",
+                "a",
+                "--as-group",
+                "b c",
+                "--request-timeout",
+                "5s",
+            ]
+        ),
+        [format!("{ALL} {more}")]
+    );
+    let stuck = Fake::of_dump("connection-commands", "midrollout.json");
+    let answer = stuck.printed(&with(&["stuck", "--context", "a b", "--as", "me"], &NOW));
+    assert!(answer.contains("kubectl describe pod --context 'a b' --as me -n monitoring "), "{answer}");
+    let plan = stuck.printed(&with(&["plan", "--context", "a b", "--as", "me"], &NOW));
+    assert!(plan.ends_with("stuck monitoring/node-exporter --context 'a b' --as me\n"), "{plan}");
     assert_eq!(
         calls("all", &["--context", "prod", "-A"]),
         [format!("{ALL} --context prod --all-namespaces")]

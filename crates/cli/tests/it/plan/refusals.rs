@@ -221,6 +221,13 @@ fn a_policy_that_can_not_be_used() {
              field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`"
         )
     );
+    let yaml = file("plan-policy.yaml", "# slowly\nburst: 1\n");
+    assert!(super::printed(&["--example", "--policy", &yaml], "").contains("\nPolicy     burst 1\n"));
+    let several = file("several-policies.yaml", "burst: 1\n---\nburst: 2\n");
+    assert_eq!(
+        refused(&["--policy", &several], ""),
+        format!("error: --policy {several}: must be one document")
+    );
     let zero = file("zero-policy.json", r#"{"burst": 0}"#);
     assert_eq!(
         refused(&["--example", "--policy", &zero], ""),

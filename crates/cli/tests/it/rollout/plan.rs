@@ -65,10 +65,7 @@ fn a_policy_of_a_file_is_tried() {
     let ran = run("rollout", &["plan", "-f", "-", &fleet.file("plan-stdin")], b"{}");
     assert!(ran.out.contains("Waves      none: all 5 nodes are released at once"), "{}{}", ran.out, ran.err);
     let ran = run("rollout", &["plan", "-f", "-", "-"], b"{}");
-    assert_eq!(
-        (ran.code, ran.err.as_str()),
-        (Some(2), "error: --policy -: stdin is the cluster already\n")
-    );
+    assert_eq!((ran.code, ran.err.as_str()), (Some(2), "error: --policy -: stdin is the cluster already\n"));
     let ran = run("rollout", &["plan", "x.json", "--from", "y.json"], b"");
     assert_eq!(ran.err, "error: --from: the file with the cluster is named already\n");
 }
