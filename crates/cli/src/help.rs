@@ -132,9 +132,9 @@ Examples:
   kubectl daemonset rollout status --example
   kubectl daemonset rollout status -n monitoring node-exporter
 
-Where annotations of the DaemonSet steer its rollout, the waves follow kubectl's answer, with the nodes that fail.
+Where annotations of the DaemonSet steer its rollout, the waves follow kubectl's answer, with the nodes that fail. With --watch it waits until the rollout is done, or goes on no more by itself.
 
-Exit codes: 0 the status is printed, 1 kubectl refuses, or the rollout has failed, 2 bad input";
+Exit codes: 0 done, or without --watch on its way, 1 failed, rolled back, paused or waiting for approval, or kubectl refuses, 2 an invalid policy or bad input, 124 timed out";
 
 pub(crate) const ROLLOUT_PLAN: &str = "\
 Examples:

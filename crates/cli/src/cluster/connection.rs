@@ -56,6 +56,11 @@ impl Connection {
         self.flags().next().map(|(flag, _)| flag)
     }
 
+    /// The same for a request that goes on and on.
+    pub(crate) fn without_timeout(&self) -> Self {
+        Connection { request_timeout: None, ..self.clone() }
+    }
+
     /// For a call of kubectl.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = OsString> {
         self.flags().flat_map(|(flag, value)| [flag.into(), value])

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -35,7 +35,14 @@ impl Needs {
             Needs::Plan => "pods,nodes,controllerrevisions",
         }
     }
+
+    /// Each kind of object.
+    pub(super) fn kinds(self) -> impl Iterator<Item = &'static str> {
+        [DAEMON_SETS].into_iter().chain(self.beside_daemon_sets().split(','))
+    }
 }
+
+const DAEMON_SETS: &str = "daemonsets";
 
 /// Which namespaces are read.
 #[derive(Clone, PartialEq, Eq)]
@@ -197,11 +204,7 @@ impl Kubectl {
     fn print(&self, kinds: &str, output: &str, selector: Option<(&str, &str)>) -> Result<Vec<u8>, String> {
         let mut arguments: Vec<OsString> = ["get", kinds, "-o", output].map(OsString::from).into();
         arguments.extend(self.connection.arguments());
-        match &self.scope {
-            Scope::Current => {}
-            Scope::Namespace(namespace) => arguments.extend(["--namespace".into(), namespace.into()]),
-            Scope::All => arguments.push("--all-namespaces".into()),
-        }
+        self.add_scope(&mut arguments);
         if let Some((flag, selector)) = selector {
             arguments.extend([flag.into(), selector.into()]);
         }
@@ -214,6 +217,28 @@ impl Kubectl {
                 message => format!("kubectl: {message}"),
             }),
         }
+    }
+
+    fn add_scope(&self, arguments: &mut Vec<OsString>) {
+        match &self.scope {
+            Scope::Current => {}
+            Scope::Namespace(namespace) => arguments.extend(["--namespace".into(), namespace.into()]),
+            Scope::All => arguments.push("--all-namespaces".into()),
+        }
+    }
+
+    /// Starts a watch of one kind, which prints events until it ends. A time for one request would end it.
+    pub(super) fn watch(&self, kind: &str) -> io::Result<Child> {
+        let words = ["get", kind, "--watch", "--output-watch-events", "-o", "json"];
+        let mut arguments: Vec<OsString> = words.map(OsString::from).into();
+        arguments.extend(self.connection.without_timeout().arguments());
+        self.add_scope(&mut arguments);
+        if let Some(selector) = self.selector.as_ref().filter(|_| kind == DAEMON_SETS) {
+            arguments.extend(["--selector".into(), selector.into()]);
+        }
+        let mut command = Command::new(&self.program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn()
     }
 
     /// Runs it to its end, with a sign of life on a terminal.

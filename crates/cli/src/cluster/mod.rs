@@ -3,6 +3,8 @@
 mod args;
 mod connection;
 mod documents;
+mod events;
+mod follow;
 mod input;
 mod json_list;
 mod kubectl;
@@ -19,6 +21,7 @@ mod wanted;
 pub(crate) use args::{ClusterArgs, Files, Target, TargetArgs, is_file};
 pub(crate) use connection::Connection;
 pub(crate) use documents::{read as read_documents, read_policy};
+pub(crate) use follow::Follow;
 pub(crate) use input::{Choice, Clock, Form, Input, Read};
 pub(crate) use kubectl::{Kubectl, Needs, Scope};
 pub(crate) use notes::{ContainerNotes, Ended, Said};

@@ -87,19 +87,25 @@ impl Notes {
 
     pub(super) fn add_pod(&mut self, uid: &Uid, pod: &Value) {
         let notes = PodNotes::of(pod);
-        match notes == PodNotes::default() {
-            // A later version of the pod has got over its trouble.
-            true => drop(self.pods.remove(uid)),
-            false => drop(self.pods.insert(uid.clone(), notes)),
+        if notes != PodNotes::default() {
+            self.pods.insert(uid.clone(), notes);
         }
     }
 
     pub(super) fn add_node(&mut self, node: &Value) {
         let not_ready = condition(node, "Ready").filter(|condition| status(condition) != "True");
-        match not_ready.map(said) {
-            Some(said) if said != Said::default() => drop(self.nodes.insert(name(node).to_owned(), said)),
-            _ => drop(self.nodes.remove(name(node))),
+        if let Some(said) = not_ready.map(said).filter(|said| *said != Said::default()) {
+            self.nodes.insert(name(node).to_owned(), said);
         }
+    }
+
+    /// A later version of the pod has got over its trouble, or the pod is gone.
+    pub(super) fn forget_pod(&mut self, uid: &Uid) {
+        self.pods.remove(uid);
+    }
+
+    pub(super) fn forget_node(&mut self, name: &str) {
+        self.nodes.remove(name);
     }
 
     pub(super) fn append(&mut self, mut other: Notes) {

@@ -1,6 +1,7 @@
 //! One object of a cluster: its kind, name, times, and the place of an error in it.
 
 use daemonset::model::ResourceList;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -78,6 +79,22 @@ pub(super) fn times(item: &Value) -> impl Iterator<Item = (String, &str)> {
         Some((format!("status.conditions[{index}].lastTransitionTime"), time))
     });
     created.into_iter().chain(changed)
+}
+
+/// When the kubelet reported, and when containers began and ended: a rollout that is stuck changes no condition, and its dump is
+/// newer than the last change.
+pub(super) fn signs_of_life(item: &Value) -> impl Iterator<Item = Timestamp> {
+    let list = |pointer: &str| item.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+    let heartbeats = list("/status/conditions").filter_map(|condition| condition.get("lastHeartbeatTime"));
+    let containers = list("/status/containerStatuses").flat_map(|container| {
+        let pointers = [
+            "/state/running/startedAt",
+            "/state/terminated/finishedAt",
+            "/lastState/terminated/finishedAt",
+        ];
+        pointers.into_iter().filter_map(|pointer| container.pointer(pointer))
+    });
+    heartbeats.chain(containers).filter_map(|time| time.as_str()?.parse().ok())
 }
 
 /// Whether the year of a time has a sign or more than four digits: who may write a pod's status can make an API server send

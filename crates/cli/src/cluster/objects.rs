@@ -5,7 +5,7 @@ use crate::cluster::input::Form;
 use crate::cluster::notes::Notes;
 use crate::cluster::object::{
     Kind, allocatable, at, entries, full_name, has_local_storage, is_of_another_era, joined, member, name,
-    namespace, object, prefix, times,
+    namespace, object, prefix, signs_of_life, times,
 };
 use crate::cluster::places::Places;
 use crate::cluster::policy::{
@@ -23,12 +23,14 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
+#[derive(Clone)]
 pub(super) struct Item<T> {
     path: String,
-    model: T,
+    pub(super) model: T,
 }
 
 /// An object that kubectl and the API server read too. It has no model where it could not be read.
+#[derive(Clone)]
 pub(super) struct RawItem<T> {
     path: String,
     pub(super) raw: Value,
@@ -56,12 +58,13 @@ impl NamespacePowers {
 }
 
 /// The objects of a cluster.
+#[derive(Clone)]
 pub(crate) struct Objects {
     pub(super) daemon_sets: Vec<RawItem<DaemonSet>>,
     pub(super) revisions: Vec<RawItem<ControllerRevision>>,
     pub(super) nodes: Vec<Item<Node>>,
     pub(super) pods: Vec<Item<Pod>>,
-    notes: Notes,
+    pub(super) notes: Notes,
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
     local_storage: BTreeSet<(String, String)>,
     priority_classes: Vec<String>,
@@ -70,7 +73,7 @@ pub(crate) struct Objects {
     powers: NamespacePowers,
     /// The first object, or time in it, that can't be read: some questions do not need it.
     pub(super) unreadable: Option<String>,
-    /// The newest creation or condition change of any object.
+    /// The newest creation, condition change or sign of life of any object.
     newest: Option<Timestamp>,
     /// A Recording's own time, policy and memory.
     now: Option<Timestamp>,
@@ -207,7 +210,7 @@ impl Objects {
         Ok(())
     }
 
-    fn add_of_kind(&mut self, kind: Kind, path: String, mut raw: Value) {
+    pub(super) fn add_of_kind(&mut self, kind: Kind, path: String, mut raw: Value) {
         hostile::put_stand_ins(&mut raw);
         if let Err(error) = self.note_times(kind, &path, &raw) {
             self.unreadable.get_or_insert(error);
@@ -268,6 +271,7 @@ impl Objects {
                 Err(error) => return Err(at(place, &path, item, &error)),
             }
         }
+        self.newest = self.newest.max(signs_of_life(item).max());
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
-    /// The instant to plan at. Default: the system's clock for a cluster; the newest creation or condition change in a List;
+    /// The instant to plan at. Default: the system's clock for a cluster; the newest time at which something happened in a List;
     /// a Recording's own
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Follow a rollout until Ctrl-C: one screen on a terminal, else each plan that differs from the one before
     #[arg(short, long, conflicts_with_all = ["now", "output", "batch", "time"])]
     watch: bool,
-    /// How often `--watch` asks kubectl
+    /// How often `--watch` looks: at the changes that kubectl has told, and where it can't watch, at all objects
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, requires = "watch")]
     interval: SignedDuration,
     /// Plan one Recording a line, and print one line of JSON for each; `-` is stdin

@@ -36,7 +36,7 @@ impl View {
     }
 
     /// An overview of several DaemonSets, where none is named.
-    fn of(objects: Objects, asked: &Asked) -> Result<Self, Stop> {
+    pub(crate) fn of(objects: Objects, asked: &Asked) -> Result<Self, Stop> {
         let Asked { source, choice, several } = asked;
         let wanted = choice.daemon_set.as_ref();
         let is_named = wanted.is_some_and(|wanted| wanted.name.is_some());

@@ -1,12 +1,12 @@
-//! `plan --watch`: follows a rollout. On a terminal one screen is redrawn; elsewhere each plan that differs from the one
+//! `plan --watch`: follows a rollout by the changes that kubectl tells. On a terminal one screen is redrawn; elsewhere each plan that differs from the one
 //! before is printed after a line with its time.
-#![allow(clippy::disallowed_types, reason = "a watch needs a clock; the library reads none")]
 
-use crate::cluster::Source;
+use crate::cluster::{Follow, Needs, Source};
 use crate::plan::args::Asked;
 use crate::plan::view::View;
 use crate::shell::console::{Stop, print, system_clock};
 use crate::shell::hostile;
+use crate::shell::interrupt::Interrupt;
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -19,33 +19,26 @@ use crossterm::terminal::{
 use jiff::SignedDuration;
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
-/// How often it looks whether it should end.
-const TICK: Duration = Duration::from_millis(20);
 /// For a terminal that does not know its size.
 const SIZE: (u16, u16) = (120, 40);
 const FAILURE: Style = AnsiColor::Red.on_default();
 
 /// Runs until Ctrl-C. The first look must succeed; a later one that fails is shown, and followed by the next.
 pub(crate) fn run(mut asked: Asked, interval: SignedDuration) -> Result<u8, Stop> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted))?;
-    }
+    let interrupt = Interrupt::register()?;
     if let Source::Kubectl(kubectl) = &mut asked.source {
-        kubectl.watch_until(Arc::clone(&interrupted));
+        kubectl.watch_until(interrupt.flag());
     }
     let interval = interval.unsigned_abs();
     let mut show: Box<dyn Display> = match io::stdout().is_terminal() {
         true => Box::new(Screen::default()),
         false => Box::new(Log::default()),
     };
-    let mut looked = View::read(&asked);
-    if interrupted.load(Ordering::Relaxed) {
+    let mut follow = Follow::default();
+    let mut look = || View::of(follow.look(&asked.source, Needs::Plan)?, &asked);
+    let mut looked = look();
+    if interrupt.is_set() {
         return Ok(0);
     }
     looked = Ok(looked?);
@@ -59,15 +52,12 @@ pub(crate) fn run(mut asked: Asked, interval: SignedDuration) -> Result<u8, Stop
         if let Err(error) = shown {
             break Err(error.into());
         }
-        let until = Instant::now() + interval;
-        while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
-            thread::sleep(TICK.min(interval));
-        }
-        if interrupted.load(Ordering::Relaxed) {
+        interrupt.wait(interval);
+        if interrupt.is_set() {
             break Ok(0);
         }
-        looked = View::read(&asked);
-        if interrupted.load(Ordering::Relaxed) {
+        looked = look();
+        if interrupt.is_set() {
             break Ok(0);
         }
     };

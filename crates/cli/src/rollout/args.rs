@@ -2,11 +2,11 @@
 
 use crate::cluster::{ClusterArgs, Files, MIDROLLOUT, Source, Target, TargetArgs, Wanted, is_file};
 use crate::manifest;
-use crate::shell::console::{Format, Stop};
+use crate::shell::console::{Format, Stop, duration};
 use crate::stuck;
 use clap::{Args as Group, Subcommand};
 use daemonset_kubectl::DryRun;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::path::PathBuf;
 
 /// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent to the
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 /// The question.
 #[derive(Subcommand)]
 pub(crate) enum Job {
-    /// How far a rollout is: kubectl rollout status --watch=false, and the waves of a rollout policy
+    /// How far a rollout is: kubectl rollout status, and the waves of a rollout policy; --watch waits for its end
     #[command(after_help = crate::help::STATUS)]
     Status {
         #[command(flatten)]
@@ -39,6 +39,11 @@ pub(crate) enum Job {
         /// The instant to look at, where a policy steers the rollout. Default: as for plan
         #[arg(long, value_name = "RFC3339")]
         now: Option<Timestamp>,
+        /// Wait until the rollout is done, or goes on no more by itself
+        #[arg(short, long, conflicts_with = "now")]
+        watch: bool,
+        #[command(flatten)]
+        waiting: Waiting,
     },
     /// The waves of a rollout policy with their nodes, and where the rollout would stop
     #[command(after_help = crate::help::ROLLOUT_PLAN)]
@@ -113,6 +118,33 @@ pub(crate) enum Job {
     Update(manifest::UpdateArgs),
     #[command(hide = true)]
     WouldRestart(manifest::ChangeArgs),
+}
+
+/// The wait of `status --watch`.
+#[derive(Group, Clone)]
+pub(crate) struct Waiting {
+    /// How long `--watch` waits at most; 0s: for ever
+    #[arg(long, value_name = "TIME", value_parser = timeout, requires = "watch")]
+    timeout: Option<SignedDuration>,
+    /// How often `--watch` looks: at the changes that kubectl has told, and where it can't watch, at all objects
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration, requires = "watch")]
+    pub(crate) interval: SignedDuration,
+}
+
+impl Waiting {
+    /// `None` for a wait without an end.
+    pub(crate) fn timeout(&self) -> Option<SignedDuration> {
+        self.timeout.filter(|timeout| timeout.is_positive())
+    }
+}
+
+/// As kubectl has it, 0 is no limit.
+fn timeout(text: &str) -> Result<SignedDuration, String> {
+    match text.parse::<SignedDuration>() {
+        Ok(timeout) if !timeout.is_negative() => Ok(timeout),
+        Ok(_) => Err("must not be negative".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// The DaemonSet of a question.

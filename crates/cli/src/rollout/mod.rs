@@ -11,10 +11,12 @@ mod preview;
 mod status;
 mod steer;
 mod verbs;
+mod wait;
 
 use crate::cluster::Source;
 use crate::manifest;
 use crate::rollout::args::{Args, Job};
+use crate::rollout::status::Question;
 use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
 use crate::shell::response::Response;
@@ -32,7 +34,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
 
 fn answer(job: &Job) -> Result<Response, Stop> {
     match job {
-        Job::Status { from, revision, now } => status::status(from, *revision, *now),
+        Job::Status { from, revision, now, watch, waiting } => {
+            let question = Question { output: from.output, revision: *revision, now: *now };
+            if *watch { wait::wait(from, &question, waiting) } else { status::status(from, &question) }
+        }
         Job::Plan(args) => preview::preview(args),
         Job::Pause { from } => steer::pause(from),
         Job::Resume { from } => steer::resume(from),

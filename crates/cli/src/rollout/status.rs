@@ -2,15 +2,15 @@
 //! failure, and the next step.
 
 use crate::cluster::policy::PolicyProblem;
-use crate::cluster::{Choice, Chosen, Input, Needs, Source};
+use crate::cluster::{Choice, Chosen, Input, Needs, Objects, Source, Wanted};
 use crate::plan::next;
 use crate::rollout::args::From;
 use crate::rollout::plain_table;
-use crate::shell::console::{Format, Stop};
+use crate::shell::console::{BAD_INPUT, Format, LOOK, Stop};
 use crate::shell::response::Response;
 use crate::steered::{Steered, WaveFigures};
 use crate::turning::{self, Details};
-use daemonset::report::{FailingNode, RolloutStage};
+use daemonset::report::{FailingNode, RolloutStage, WaveProgress};
 use daemonset::turns::details;
 use daemonset::{Plan, RequeueReason, plan};
 use daemonset_kubectl::{Answer, Command, Progress, answer};
@@ -53,49 +53,147 @@ struct Next {
     reason: RequeueReason,
 }
 
-/// Without a policy only the DaemonSet and its revisions are read, and kubectl's answer is all.
-pub(crate) fn status(from: &From, revision: i64, now: Option<Timestamp>) -> Result<Response, Stop> {
+/// Which status is asked for.
+pub(crate) struct Question {
+    pub(crate) output: Format,
+    /// As for kubectl; it has no effect but where it is negative.
+    pub(crate) revision: i64,
+    pub(crate) now: Option<Timestamp>,
+}
+
+/// How a rollout stands, for somebody who waits for its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Time and other nodes bring it on.
+    Moving,
+    /// All nodes that its policy releases have the new version.
+    Done,
+    /// kubectl refuses to answer.
+    Refused,
+    /// The new version has failed, whether it stops there or goes back.
+    Failed,
+    /// A person has paused it.
+    Paused,
+    /// Its policy can't be read, so that it counts as paused.
+    Invalid,
+    /// A wave waits for a person.
+    WaitsForApproval,
+}
+
+/// The answer of one look.
+pub(crate) struct Status {
+    pub(crate) stage: Stage,
+    /// The answer with its exit code.
+    pub(crate) response: Response,
+    /// The same in one line.
+    pub(crate) line: String,
+    /// The part of the cluster that a next look reads.
+    pub(crate) needs: Needs,
+}
+
+/// One answer.
+pub(crate) fn status(from: &From, question: &Question) -> Result<Response, Stop> {
     let (source, wanted) = from.resolve()?;
-    let objects = source.objects(Needs::Rollout)?;
-    let stop = |message: String| source.stop(message);
-    let Chosen { daemon_set, revisions } = objects.choose(wanted.as_ref()).map_err(stop)?;
-    source.announce(from.output)?;
-    let kubectl = answer(&Command::Status { revision: Some(revision) }, &daemon_set, &revisions);
-    let progress = daemonset_kubectl::status(&daemon_set, Some(revision)).ok();
-    if revision < 0 || !objects.is_steered(wanted.as_ref()) {
-        return Response::answer(kubectl, from.output, &progress);
+    let mut objects = source.objects(Needs::Rollout)?;
+    let needs = Status::needs(&objects, wanted.as_ref());
+    if let (Source::Kubectl(_), Needs::Plan) = (&source, needs) {
+        objects = source.objects(needs)?;
     }
-    let choice = Choice { daemon_set: wanted, now, policy: None };
-    let input = match source {
-        Source::Kubectl(_) => source.input(&choice)?,
-        Source::Example { .. } | Source::Stdin | Source::File(_) => source.input_of(objects, &choice)?,
-    };
-    let snapshot = input.snapshot().map_err(|message| source.stop(message))?;
-    let (plan, details) = (plan(&snapshot), details(&snapshot));
-    // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven.
-    let kubectl = if input.recording.policy.drive.is_some() { Answer::default() } else { kubectl };
-    match from.output {
-        Format::Text => Ok(text(kubectl, &input, &plan, &details)),
-        Format::Json => {
-            let data = Response::json(&data(&input, &plan, &details, progress))?;
-            Ok(Response { code: code(&kubectl, &plan), stderr: kubectl.stderr, ..data })
+    let status = Status::of(&source, objects, needs, wanted.as_ref(), question)?;
+    source.announce(from.output)?;
+    Ok(status.response)
+}
+
+impl Status {
+    /// Without a policy only the DaemonSet and its revisions are read, and kubectl's answer is all.
+    pub(crate) fn needs(objects: &Objects, wanted: Option<&Wanted>) -> Needs {
+        if objects.is_steered(wanted) { Needs::Plan } else { Needs::Rollout }
+    }
+
+    pub(crate) fn of(
+        source: &Source,
+        objects: Objects,
+        needs: Needs,
+        wanted: Option<&Wanted>,
+        question: &Question,
+    ) -> Result<Self, Stop> {
+        let stop = |message: String| source.stop(message);
+        let Question { output, revision, now } = question;
+        let Chosen { daemon_set, revisions } = objects.choose(wanted).map_err(stop)?;
+        let kubectl = answer(&Command::Status { revision: Some(*revision) }, &daemon_set, &revisions);
+        let progress = daemonset_kubectl::status(&daemon_set, Some(*revision)).ok();
+        let is_steered = *revision >= 0 && objects.is_steered(wanted);
+        if !is_steered || needs == Needs::Rollout {
+            let stage = of_kubectl(&kubectl, progress.as_ref());
+            let line = kubectl.stdout.trim_end().to_owned();
+            let needs = Status::needs(&objects, wanted);
+            let response = Response::answer(kubectl, *output, &progress)?;
+            return Ok(Status { stage, response, line, needs });
+        }
+        let choice = Choice { daemon_set: wanted.cloned(), now: *now, policy: None };
+        let input = source.input_of(objects, &choice)?;
+        let snapshot = input.snapshot().map_err(stop)?;
+        let (plan, details) = (plan(&snapshot), details(&snapshot));
+        drop(snapshot);
+        // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven.
+        let is_driven = input.recording.policy.drive.is_some();
+        let kubectl = if is_driven { Answer::default() } else { kubectl };
+        let steered = Steered::of_input(&input, &plan);
+        let own = of_kubectl(&kubectl, progress.as_ref().filter(|_| !is_driven));
+        let stage = steered.map_or(own, |steered| of_steered(&steered, own, is_driven));
+        let in_short = steered.map(|steered| steered.in_short());
+        let line = [Some(kubectl.stdout.trim_end().to_owned()), in_short].into_iter().flatten();
+        let line = line.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let response = match output {
+            Format::Text => text(kubectl, &input, &plan, &details),
+            Format::Json => {
+                let data = Response::json(&data(&input, &plan, &details, progress))?;
+                Response { stderr: kubectl.stderr, ..data }
+            }
+        };
+        Ok(Status { stage, response: response.with_code(stage.code()), line, needs })
+    }
+}
+
+impl Stage {
+    /// That of a script which must not go on.
+    fn code(self) -> u8 {
+        match self {
+            Stage::Moving | Stage::Done => 0,
+            Stage::Refused | Stage::Failed | Stage::Paused | Stage::WaitsForApproval => LOOK,
+            Stage::Invalid => BAD_INPUT,
         }
     }
 }
 
-/// 1 for a rollout that has failed, so that a script does not go on: kubectl does the same for a Deployment that exceeded its
-/// progress deadline.
-fn code(kubectl: &Answer, plan: &Plan) -> u8 {
-    let stage = plan.report.rollout.as_ref().map(|rollout| &rollout.stage);
-    match stage {
-        Some(RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. }) => 1,
-        _ => u8::try_from(kubectl.code).unwrap_or(1),
+fn of_kubectl(kubectl: &Answer, progress: Option<&Progress>) -> Stage {
+    match progress {
+        _ if kubectl.code != 0 => Stage::Refused,
+        Some(progress) if progress.is_done() => Stage::Done,
+        _ => Stage::Moving,
+    }
+}
+
+/// kubectl counts the nodes, and the policy says which of them are waited for.
+fn of_steered(steered: &Steered<'_>, kubectl: Stage, is_driven: bool) -> Stage {
+    let mut waves = steered.report.waves.iter();
+    match &steered.report.stage {
+        _ if kubectl == Stage::Refused => Stage::Refused,
+        RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => Stage::Failed,
+        RolloutStage::Paused if steered.invalid().is_some() => Stage::Invalid,
+        RolloutStage::Paused => Stage::Paused,
+        // The nodes of a driven DaemonSet are counted by nobody else.
+        RolloutStage::Over if is_driven => Stage::Done,
+        RolloutStage::Over => kubectl,
+        _ if steered.waits_for_approval().is_some() => Stage::WaitsForApproval,
+        // Nodes in no wave keep the old version for good.
+        _ if waves.len() > 0 && waves.all(|wave| wave.progress == WaveProgress::Done) => Stage::Done,
+        _ => Stage::Moving,
     }
 }
 
 fn text(kubectl: Answer, input: &Input, plan: &Plan, details: &Details) -> Response {
     let recording = &input.recording;
-    let code = code(&kubectl, plan);
     let mut stdout = kubectl.stdout;
     let mut line = |label: &str, content: &str| stdout.push_str(&format!("{label:<11}{content}\n"));
     if let Some(steered) = Steered::of_input(input, plan) {
@@ -115,7 +213,7 @@ fn text(kubectl: Answer, input: &Input, plan: &Plan, details: &Details) -> Respo
         stdout.push_str(&format!("{label:<11}{content}\n"));
     }
     stdout.push_str(&format!("{:<11}{}\n", "Next", next(plan, recording.now)));
-    Response { code, stdout, stderr: kubectl.stderr }
+    Response { code: 0, stdout, stderr: kubectl.stderr }
 }
 
 fn table(steered: &Steered<'_>, waves: &[WaveFigures]) -> String {

@@ -20,6 +20,8 @@ pub(crate) enum Format {
 
 /// The last fine exit code: there is something to look at.
 pub(crate) const LOOK: u8 = 1;
+/// The user's input can't be used.
+pub(crate) const BAD_INPUT: u8 = 2;
 
 /// Why a program ends early.
 pub(crate) enum Stop {
@@ -42,7 +44,7 @@ pub(crate) fn finish(output: &str, done: Result<u8, Stop>) -> ExitCode {
         // The reader has seen enough, as `head` does.
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Stop::Output(error)) => complain(&format!("{output}: {error}"), 1),
-        Err(Stop::Input(message)) => complain(&message, 2),
+        Err(Stop::Input(message)) => complain(&message, BAD_INPUT),
     }
 }
 

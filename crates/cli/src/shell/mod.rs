@@ -2,6 +2,7 @@
 
 pub(crate) mod console;
 pub(crate) mod hostile;
+pub(crate) mod interrupt;
 pub(crate) mod lines;
 pub(crate) mod progress;
 pub(crate) mod response;

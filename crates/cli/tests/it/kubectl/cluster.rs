@@ -236,7 +236,9 @@ fn a_steered_rollout_is_read_whole() {
     let list = steered(&[("policy", "waves: [{needsApproval: true}]")]);
     let fake = Fake::new("steered", &format!("{CONTEXT}\nget) cat \"$here/cluster.json\" ;;"));
     fs::write(fake.path("cluster.json"), list.to_string()).unwrap();
-    let status = fake.printed(&with(&["rollout", "status", "--context", "dev"], &NOW));
+    let ran = fake.run(&with(&["rollout", "status", "--context", "dev"], &NOW));
+    assert_eq!(ran.code, Some(1), "a wave waits for approval");
+    let status = ran.out;
     assert!(status.contains("\n0     5      3        2          waits for approval\n"), "{status}");
     assert_eq!(
         fake.calls(),

@@ -1,19 +1,30 @@
 //! A cluster read by kubectl: a fake one, which is a shell script at the front of PATH.
 
 mod cluster;
+mod events;
 mod failures;
 mod help;
+mod wait;
 mod watch;
 
 use crate::program::{Ran, binary, dump, finish};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Prints the dump, whatever is asked.
 const CONTEXT: &str = "config) echo kind-dev ;;";
+
+/// Kinds of objects, as kubectl names them in a watch.
+const KINDS: [(&str, &str); 4] = [
+    ("DaemonSet", "daemonsets"),
+    ("Pod", "pods"),
+    ("Node", "nodes"),
+    ("ControllerRevision", "controllerrevisions"),
+];
 
 /// A directory with a script `kubectl`, which keeps its arguments.
 pub struct Fake {
@@ -39,6 +50,42 @@ impl Fake {
     /// A cluster that is always the same.
     pub fn of_dump(name: &str, file: &str) -> Self {
         Fake::new(name, &format!("{CONTEXT}\nget) cat '{}' ;;", dump(file)))
+    }
+
+    /// A cluster that can be watched: the list is in `cluster.json`, and `KIND.events` grows. A watch ends with the file `open`.
+    pub fn watched(name: &str, list: &Value) -> Self {
+        let watch = "\
+cat \"$here/$2.events\"
+n=$(wc -l <\"$here/$2.events\")
+while [ -e \"$here/open\" ]; do
+  m=$(wc -l <\"$here/$2.events\")
+  if [ $m -gt $n ]; then tail -n +$((n + 1)) \"$here/$2.events\"; n=$m; fi
+  sleep 0.02
+done";
+        let get =
+            format!("get) case \"$*\" in *--watch*) {watch} ;; *) cat \"$here/cluster.json\" ;; esac ;;");
+        let fake = Fake::new(name, &format!("{CONTEXT}\n{get}"));
+        for (kind, file) in KINDS {
+            let objects = list["items"].as_array().unwrap().iter().filter(|item| item["kind"] == kind);
+            let events = objects.map(|object| format!("{}\n", json!({"type": "ADDED", "object": object})));
+            fs::write(fake.path(&format!("{file}.events")), events.collect::<String>()).unwrap();
+        }
+        fs::write(fake.path("open"), "").unwrap();
+        fs::write(fake.path("cluster.json"), list.to_string()).unwrap();
+        fake
+    }
+
+    /// A watch tells this.
+    pub fn tell(&self, event: &str, object: &Value) {
+        let (_, file) = KINDS.iter().find(|(kind, _)| object["kind"] == *kind).unwrap();
+        let mut file =
+            fs::OpenOptions::new().append(true).open(self.path(&format!("{file}.events"))).unwrap();
+        writeln!(file, "{}", json!({"type": event, "object": object})).unwrap();
+    }
+
+    /// How often all objects were listed.
+    pub fn lists(&self) -> usize {
+        self.calls().iter().filter(|call| call.starts_with("get ") && !call.contains("--watch")).count()
     }
 
     pub fn path(&self, file: &str) -> PathBuf {
@@ -87,9 +134,32 @@ impl Fake {
     }
 }
 
+/// The cluster of `midrollout.json`.
+pub fn midrollout() -> Value {
+    serde_json::from_slice(&fs::read(dump("midrollout.json")).unwrap()).unwrap()
+}
+
+/// An object of a list.
+pub fn object(list: &Value, kind: &str, name: &str) -> Value {
+    let found = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|item| item["kind"] == kind && item["metadata"]["name"] == name);
+    found.unwrap().clone()
+}
+
+/// The same object in a newer version.
+pub fn newer(mut object: Value, versions: u64) -> Value {
+    let version = &mut object["metadata"]["resourceVersion"];
+    let number: u64 = version.as_str().unwrap().parse().unwrap();
+    *version = (number + versions).to_string().into();
+    object
+}
+
 /// The cluster of `midrollout.json`, with annotations that steer the rollout.
 pub fn steered(annotations: &[(&str, &str)]) -> Value {
-    let mut list: Value = serde_json::from_slice(&fs::read(dump("midrollout.json")).unwrap()).unwrap();
+    let mut list = midrollout();
     let items = list["items"].as_array_mut().unwrap();
     let daemon_set = items.iter_mut().find(|item| item["kind"] == "DaemonSet").unwrap();
     for (name, value) in annotations {

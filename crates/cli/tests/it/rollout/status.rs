@@ -46,7 +46,7 @@ fn the_canary_bakes() {
 #[test]
 fn a_wave_waits_for_approval_and_a_node_is_in_no_wave() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 900).updated("b", 900).updated("c", 900);
-    assert_snapshot!(fleet.printed("status-approval", "rollout status"), @r#"
+    assert_snapshot!(fleet.printed_with_code(1, "status-approval", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
     Rollout    progressing: 3 of 5 nodes updated, base old
 
@@ -76,7 +76,7 @@ fn a_wave_waits_for_approval_and_a_node_is_in_no_wave() {
 #[test]
 fn a_paused_rollout_says_how_to_resume_it() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 900).annotated("paused", "true");
-    assert_snapshot!(fleet.printed("status-paused", "rollout status"), @r#"
+    assert_snapshot!(fleet.printed_with_code(1, "status-paused", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
     Rollout    paused: 1 of 5 nodes updated, base old
 
@@ -242,7 +242,7 @@ fn a_steered_rollout_that_is_stuck_names_the_person_s_step() {
 #[test]
 fn a_policy_that_can_not_be_read_pauses() {
     let fleet = Fleet::with_policy("{waves: [{upto: 1}]}");
-    assert_snapshot!(fleet.printed("status-invalid", "rollout status"), @r#"
+    assert_snapshot!(fleet.printed_with_code(2, "status-invalid", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
     Invalid    annotation rollout.daemonset/policy: waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
     Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, base old

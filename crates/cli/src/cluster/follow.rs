@@ -1,0 +1,158 @@
+//! A cluster that is followed: its objects are listed, and then changed by the events of kubectl's watches.
+#![allow(clippy::disallowed_types, reason = "a watch needs a clock; the library reads none")]
+
+use crate::cluster::events::Event;
+use crate::cluster::kubectl::{Kubectl, Needs};
+use crate::cluster::{Objects, Source};
+use crate::shell::console::Stop;
+use std::io::{self, BufReader};
+use std::process::Child;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A watch of a kind that has no objects tells nothing: so long after its start it is taken to have begun.
+const BEGINS: Duration = Duration::from_secs(5);
+/// How long it lists before it watches again, after a watch that broke.
+const PAUSE: Duration = Duration::from_secs(60);
+/// How often all objects are listed even so: a change that got lost is found then.
+const AGAIN: Duration = Duration::from_secs(600);
+
+/// Looks at a cluster, again and again.
+#[derive(Default)]
+pub(crate) struct Follow {
+    /// The objects as the watches keep them, and when they were listed.
+    kept: Option<(Objects, Instant)>,
+    watches: Option<Watches>,
+    /// The part of the cluster that these are about.
+    needs: Option<Needs>,
+    /// No watch before this.
+    pause_until: Option<Instant>,
+}
+
+impl Follow {
+    /// The objects as they are now. Only a source that kubectl reads can change.
+    pub(crate) fn look(&mut self, source: &Source, needs: Needs) -> Result<Objects, Stop> {
+        let Source::Kubectl(kubectl) = source else { return source.objects(needs) };
+        if self.needs.replace(needs) != Some(needs) {
+            (self.watches, self.kept) = (None, None);
+        }
+        if let Some(objects) = self.changed() {
+            return Ok(objects);
+        }
+        // A watch that has begun before the list tells each later change: nothing is lost between the two.
+        let has_begun = self.watches.as_ref().is_some_and(Watches::have_begun);
+        let objects = source.objects(needs)?;
+        match &self.watches {
+            Some(_) if has_begun => self.kept = Some((objects.clone(), Instant::now())),
+            Some(_) => {}
+            None if self.pause_until.is_none_or(|until| Instant::now() >= until) => {
+                self.watches = Watches::start(kubectl, needs).ok();
+            }
+            None => {}
+        }
+        Ok(objects)
+    }
+
+    /// The kept objects with the changes of the watches; `None` where all must be listed.
+    fn changed(&mut self) -> Option<Objects> {
+        let watches = self.watches.as_mut()?;
+        let told = match &mut self.kept {
+            Some((objects, _)) => watches.tell(|event| objects.apply(event)),
+            // Before the list that they build on, they are kept for later.
+            None => watches.hear(),
+        };
+        if told.is_err() {
+            // The server ends watches from time to time; one that has no right to watch would end at once, each time.
+            let is_short = watches.since.elapsed() < PAUSE;
+            self.pause_until = is_short.then(|| Instant::now() + PAUSE);
+            (self.watches, self.kept) = (None, None);
+            return None;
+        }
+        let (objects, listed) = self.kept.as_ref()?;
+        (listed.elapsed() < AGAIN).then(|| objects.clone())
+    }
+}
+
+/// A kubectl for each kind, for it watches one kind at a time.
+struct Watches {
+    since: Instant,
+    children: Vec<Child>,
+    told: Receiver<(usize, Option<Event>)>,
+    /// Heard, and not told yet.
+    waiting: Vec<Event>,
+    /// Which of them have told anything.
+    spoken: Vec<bool>,
+}
+
+/// Why the watches are of no use any more: one has ended, or an event can't be read.
+struct Broken;
+
+impl Watches {
+    fn start(kubectl: &Kubectl, needs: Needs) -> io::Result<Self> {
+        let (sender, told) = channel();
+        let mut watches = Watches {
+            since: Instant::now(),
+            children: Vec::new(),
+            told,
+            waiting: Vec::new(),
+            spoken: Vec::new(),
+        };
+        for (number, kind) in needs.kinds().enumerate() {
+            let mut child = kubectl.watch(kind)?;
+            let stdout = child.stdout.take();
+            watches.children.push(child);
+            watches.spoken.push(false);
+            let sender = sender.clone();
+            thread::spawn(move || stdout.map(|stdout| read(stdout, number, &sender)));
+        }
+        Ok(watches)
+    }
+
+    fn have_begun(&self) -> bool {
+        self.since.elapsed() >= BEGINS || self.spoken.iter().all(|spoken| *spoken)
+    }
+
+    /// Takes in the events that have come.
+    fn hear(&mut self) -> Result<(), Broken> {
+        loop {
+            match self.told.try_recv() {
+                Ok((number, Some(event))) => {
+                    if let Some(spoken) = self.spoken.get_mut(number) {
+                        *spoken = true;
+                    }
+                    self.waiting.push(event);
+                }
+                Err(TryRecvError::Empty) => return Ok(()),
+                Ok((_, None)) | Err(TryRecvError::Disconnected) => return Err(Broken),
+            }
+        }
+    }
+
+    fn tell(&mut self, mut apply: impl FnMut(Event) -> Result<(), String>) -> Result<(), Broken> {
+        self.hear()?;
+        self.waiting.drain(..).try_for_each(|event| apply(event).map_err(|_| Broken))
+    }
+}
+
+impl Drop for Watches {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// One JSON object after the other, to the end.
+fn read(stdout: impl io::Read, number: usize, sender: &Sender<(usize, Option<Event>)>) {
+    let events = serde_json::Deserializer::from_reader(BufReader::new(stdout)).into_iter::<Event>();
+    for event in events {
+        let Ok(event) = event else { break };
+        if sender.send((number, Some(event))).is_err() {
+            return;
+        }
+    }
+    let _ = sender.send((number, None));
+}

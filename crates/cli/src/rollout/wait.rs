@@ -1,0 +1,102 @@
+//! `kubectl daemonset rollout status --watch`: waits for the end of a rollout, as `kubectl rollout status` does.
+#![allow(clippy::disallowed_types, reason = "a wait needs a clock; the library reads none")]
+
+use crate::cluster::{Follow, Needs, Source};
+use crate::rollout::args::{From, Waiting};
+use crate::rollout::status::{Question, Stage, Status};
+use crate::shell::console::{Format, Stop, print, system_clock};
+use crate::shell::hostile;
+use crate::shell::interrupt::Interrupt;
+use crate::shell::response::Response;
+use std::io::{self, Write};
+use std::time::Instant;
+
+/// As of the command `timeout`.
+const TIMED_OUT: u8 = 124;
+/// As a shell has it after Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// Waits until the rollout is done, or goes on no more by itself. The first look must succeed; a later one that fails is followed
+/// by the next.
+pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Result<Response, Stop> {
+    let interrupt = Interrupt::register()?;
+    let (mut source, wanted) = from.resolve()?;
+    let Source::Kubectl(kubectl) = &mut source else {
+        return Err(source.stop("--watch: only a cluster that kubectl reads can change"));
+    };
+    kubectl.watch_until(interrupt.flag());
+    source.announce(from.output)?;
+    let until = waiting.timeout().map(|timeout| Instant::now() + timeout.unsigned_abs());
+    let mut follow = Follow::default();
+    let mut needs = Status::needs(&source.objects(Needs::Rollout)?, wanted.as_ref());
+    let mut shown = Shown::default();
+    let mut look = |needs: Needs| {
+        let objects = follow.look(&source, needs)?;
+        Status::of(&source, objects, needs, wanted.as_ref(), question)
+    };
+    // Nothing to wait for: an error, as without --watch.
+    let mut last = look(needs)?;
+    loop {
+        if interrupt.is_set() {
+            return Ok(Response::default().with_code(INTERRUPTED));
+        }
+        if last.stage != Stage::Moving {
+            return Ok(last.response);
+        }
+        if from.output == Format::Text {
+            shown.news(&last)?;
+        }
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Ok(timed_out(last, from.output));
+        }
+        let interval = waiting.interval.unsigned_abs();
+        interrupt.wait(left.map_or(interval, |left| left.min(interval)));
+        if interrupt.is_set() {
+            continue;
+        }
+        match look(needs) {
+            Ok(status) => {
+                // A policy that somebody adds in the meantime steers by nodes and pods.
+                needs = status.needs;
+                last = status;
+            }
+            Err(Stop::Input(message)) => shown.failure(&message)?,
+            Err(stop) => return Err(stop),
+        }
+    }
+}
+
+/// kubectl's message, after the last answer where that is data.
+fn timed_out(last: Status, format: Format) -> Response {
+    let stdout = if format == Format::Json { last.response.stdout } else { String::new() };
+    let stderr = "error: timed out waiting for the condition\n".to_owned();
+    Response { code: TIMED_OUT, stdout, stderr }
+}
+
+/// The lines so far.
+#[derive(Default)]
+struct Shown {
+    line: String,
+    failure: String,
+}
+
+impl Shown {
+    /// A line, where it differs from the one before.
+    fn news(&mut self, status: &Status) -> io::Result<()> {
+        self.failure.clear();
+        if self.line == status.line {
+            return Ok(());
+        }
+        self.line.clone_from(&status.line);
+        print(&format!("{}\n", self.line))
+    }
+
+    fn failure(&mut self, message: &str) -> io::Result<()> {
+        if self.failure == message {
+            return Ok(());
+        }
+        message.clone_into(&mut self.failure);
+        writeln!(io::stderr(), "{}: {}; trying again", system_clock(), hostile::in_one_line(message))
+    }
+}

@@ -1,0 +1,169 @@
+//! `rollout status --watch`: how it ends.
+
+use super::{CONTEXT, Fake, midrollout, newer, object, steered};
+use crate::program::{Ran, finish};
+use serde_json::{Value, json};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// A kubectl that can't watch, whose lists are these, the last one again and again.
+fn listing(name: &str, lists: &[Value]) -> Fake {
+    let last = lists.len() - 1;
+    let fake = Fake::new(
+        name,
+        &format!(
+            "{CONTEXT}\nget) case \"$*\" in *--watch*) exit 1 ;; esac\nn=$(cat \"$here/n\" 2>/dev/null || echo 0)\n\
+             [ $n -lt {last} ] && echo $((n + 1)) >\"$here/n\"\ncat \"$here/$n.json\" ;;"
+        ),
+    );
+    for (number, list) in lists.iter().enumerate() {
+        fs::write(fake.path(&format!("{number}.json")), list.to_string()).unwrap();
+    }
+    fake
+}
+
+fn wait(fake: &Fake, more: &[&str]) -> Ran {
+    let words = ["rollout", "status", "--watch", "--interval", "20ms"];
+    fake.run(&[&words, more].concat())
+}
+
+/// The cluster once all its nodes have the new version.
+fn done(annotations: &[(&str, &str)]) -> Value {
+    let mut list = steered(annotations);
+    for item in list["items"].as_array_mut().unwrap() {
+        if item["kind"] == "Pod" {
+            let ready =
+                json!({"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T04:02:00Z"});
+            item["metadata"]["labels"]["controller-revision-hash"] = json!("6b4c7c96bb");
+            item["metadata"]["labels"]["pod-template-generation"] = json!("2");
+            item["status"] = json!({"phase": "Running", "conditions": [ready]});
+        } else if item["kind"] == "DaemonSet" {
+            for figure in ["numberReady", "numberAvailable", "updatedNumberScheduled"] {
+                item["status"][figure] = json!(5);
+            }
+            item["status"]["numberUnavailable"] = json!(0);
+        }
+    }
+    list
+}
+
+/// The figures of a DaemonSet without a policy, as its controller counts on.
+fn counted(updated: u64, available: u64) -> Value {
+    let mut daemon_set = object(&midrollout(), "DaemonSet", "node-exporter");
+    daemon_set["status"]["updatedNumberScheduled"] = json!(updated);
+    daemon_set["status"]["numberAvailable"] = json!(available);
+    daemon_set
+}
+
+const WAITING: &str =
+    "Waiting for daemon set \"node-exporter\" rollout to finish: 3 out of 5 new pods have been updated...\n";
+
+#[test]
+fn without_a_policy_it_waits_as_kubectl_does() {
+    let fake = Fake::watched("wait", &midrollout());
+    let mut command = fake.command(&["rollout", "status", "-w", "--interval", "20ms"]);
+    command.stdout(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    while fake.lists() < 3 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    fake.tell("MODIFIED", &newer(counted(5, 4), 100));
+    std::thread::sleep(Duration::from_millis(300));
+    fake.tell("MODIFIED", &newer(counted(5, 5), 200));
+    let ran = child.wait_with_output().unwrap();
+    assert_eq!(ran.status.code(), Some(0));
+    assert_eq!(
+        String::from_utf8(ran.stdout).unwrap(),
+        format!(
+            "{WAITING}Waiting for daemon set \"node-exporter\" rollout to finish: 4 of 5 updated pods are available...\n\
+             daemon set \"node-exporter\" successfully rolled out\n"
+        )
+    );
+    // Only the DaemonSets and their revisions are looked at: once for a policy, and then twice to begin.
+    assert_eq!(fake.lists(), 3);
+    assert!(fake.calls().iter().all(|call| !call.contains("pods")), "{:?}", fake.calls());
+}
+
+#[test]
+fn a_rollout_that_is_done_or_goes_on_no_more_ends_the_wait() {
+    let policy = |text: &'static str| ("policy", text);
+    let waves = policy("waves: [{upTo: 3}, {needsApproval: true}]");
+    let ends = |name: &str, list: Value, code: i32, told: &str| {
+        let fake = listing(&format!("wait-{name}"), &[steered(&[policy("waves: [{}]")]), list]);
+        let ran = wait(&fake, &[]);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{name}: {}", ran.out);
+        assert!(ran.out.contains(told), "{name}: {}", ran.out);
+        // The answer is that of one look.
+        let once = fake.run(&["rollout", "status"]);
+        assert_eq!(once.code, Some(code), "{name}");
+    };
+    ends("done", done(&[waves]), 0, "Rollout    complete: 5 of 5 nodes updated");
+    // The nodes of its waves have the new version, and the others keep the old one for good.
+    let two = "{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-3, node-4]}]}";
+    let partition = steered(&[("policy", &format!("waves: [{{nodes: {two}}}]"))]);
+    ends("partition", partition, 0, "Held       2 nodes are in no wave and keep the old version: node-1, node-5");
+    ends("paused", steered(&[waves, ("paused", "true")]), 1, "Resume     kubectl daemonset rollout resume");
+    ends(
+        "invalid",
+        steered(&[policy("waves: [{upto: 3}]")]),
+        2,
+        "Invalid    annotation rollout.daemonset/policy",
+    );
+    let judged = policy("{waves: [{}], onFailure: {action: Pause, availableWithinSeconds: 1}}");
+    ends("failed", steered(&[judged]), 1, "Rollout    failed (TooManyFailures), no further node is updated");
+    let back = policy("{waves: [{}], onFailure: {action: RollBack, availableWithinSeconds: 1}}");
+    ends("rolled-back", steered(&[back]), 1, "all nodes go back to");
+    let approval = policy("waves: [{nodes: {matchLabels: {none: none}}}, {needsApproval: true}]");
+    ends("approval", steered(&[approval]), 1, "Approve    kubectl daemonset rollout approve");
+}
+
+#[test]
+fn a_wait_has_an_end() {
+    let fake = listing("wait-timeout", &[midrollout()]);
+    let begun = Instant::now();
+    let ran = wait(&fake, &["--timeout", "300ms"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(124), WAITING));
+    assert_eq!(ran.err, "error: timed out waiting for the condition\n");
+    assert!((0.3..5.0).contains(&begun.elapsed().as_secs_f64()), "{:?}", begun.elapsed());
+    let json = wait(&fake, &["--timeout", "100ms", "-o", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&json.out).unwrap()["type"], "Updating");
+    // One answer, which is no end.
+    assert_eq!(fake.run(&["rollout", "status"]).code, Some(0));
+}
+
+#[test]
+fn a_wait_is_about_a_cluster_and_its_first_look_succeeds() {
+    let fake = listing("wait-refused", &[midrollout()]);
+    assert_eq!(
+        fake.refused(&["rollout", "status", "--watch", "--example"]),
+        "error: the built-in example: --watch: only a cluster that kubectl reads can change"
+    );
+    assert_eq!(
+        fake.refused(&["rollout", "status", "--watch", "nobody"]),
+        "error: context kind-dev: no DaemonSet nobody in the namespace: there is monitoring/node-exporter"
+    );
+    let on_delete = {
+        let mut list = midrollout();
+        let items = list["items"].as_array_mut().unwrap();
+        let daemon_set = items.iter_mut().find(|item| item["kind"] == "DaemonSet").unwrap();
+        daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+        list
+    };
+    let refused = wait(&listing("wait-on-delete", &[on_delete]), &[]);
+    assert_eq!(
+        (refused.code, refused.err.as_str()),
+        (Some(1), "error: rollout status is only available for RollingUpdate strategy type\n")
+    );
+}
+
+/// A look that fails is one line, and the next one follows.
+#[test]
+fn a_look_that_fails_is_followed_by_the_next() {
+    let fake = listing("wait-fails", &[midrollout(), midrollout(), json!({"items": 7}), done(&[])]);
+    let ran = finish(fake.command(&["rollout", "status", "--watch", "--interval", "20ms"]), b"");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.ends_with("successfully rolled out\n"), "{}", ran.out);
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert!(ran.err.contains("; trying again"), "{}", ran.err);
+}
