@@ -116,6 +116,9 @@ impl Trial {
             let completed = (Some(name) == base).then(|| format!("0 {before}"));
             self.annotate(name, "failed", None);
             self.annotate(name, "completed", completed.as_deref());
+            // A version with one of these is waited for, or stays failed, for an hour.
+            self.annotate(name, "undone", None);
+            self.annotate(name, "restored", None);
         }
         // The current revision has the newest number, or gets one of the next.
         let newest = self.cluster.revisions().map(|revision| revision.revision).max().unwrap_or(0);
