@@ -2,8 +2,8 @@
 
 use crate::caches::{Caches, Key};
 use crate::queue::Queue;
-use daemonset_lease::RenewDeadline;
 use crate::tasks::EndedTask;
+use daemonset_lease::RenewDeadline;
 use std::sync::Arc;
 use std::time::Duration;
 

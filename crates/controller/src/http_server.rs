@@ -1,7 +1,6 @@
 //! The HTTP server: `/healthz`, `/readyz` and `/metrics`. Whoever can reach it may be hostile: connections are few and short.
 
 use crate::health::Health;
-use daemonset_lease::Standby;
 use crate::metrics::Metrics;
 use crate::metrics::text::in_prometheus_format;
 use crate::tasks::Tasks;
@@ -10,6 +9,7 @@ use axum::Router;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
+use daemonset_lease::Standby;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;

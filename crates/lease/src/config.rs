@@ -136,6 +136,10 @@ mod tests {
         assert_eq!(durations.lease_duration(), Duration::from_secs(15));
         assert_eq!(durations.renew_deadline(), Duration::from_secs(10));
         assert_eq!(durations.retry_period(), Duration::from_secs(2));
-        assert_eq!(durations.response_timeout(), Duration::from_secs(5), "two requests fit before the deadline");
+        assert_eq!(
+            durations.response_timeout(),
+            Duration::from_secs(5),
+            "two requests fit before the deadline"
+        );
     }
 }

@@ -74,7 +74,9 @@ impl LeaseLock {
         }
         match self.write().await {
             Ok(sent_at) => Attempt::Held { sent_at },
-            Err(error) if error.code() == Some(409) => Attempt::HeldByOther("a process that was faster".to_owned()),
+            Err(error) if error.code() == Some(409) => {
+                Attempt::HeldByOther("a process that was faster".to_owned())
+            }
             Err(error) => Attempt::Failed(error),
         }
     }

@@ -87,11 +87,8 @@ pub(super) fn signs_of_life(item: &Value) -> impl Iterator<Item = Timestamp> {
     let list = |pointer: &str| item.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
     let heartbeats = list("/status/conditions").filter_map(|condition| condition.get("lastHeartbeatTime"));
     let containers = list("/status/containerStatuses").flat_map(|container| {
-        let pointers = [
-            "/state/running/startedAt",
-            "/state/terminated/finishedAt",
-            "/lastState/terminated/finishedAt",
-        ];
+        let pointers =
+            ["/state/running/startedAt", "/state/terminated/finishedAt", "/lastState/terminated/finishedAt"];
         pointers.into_iter().filter_map(|pointer| container.pointer(pointer))
     });
     heartbeats.chain(containers).filter_map(|time| time.as_str()?.parse().ok())

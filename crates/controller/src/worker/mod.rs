@@ -239,12 +239,12 @@ mod tests {
     use super::*;
     use crate::event_recorder::EventRecorder;
     use crate::other_controller::Reaction;
-    use daemonset_lease::RenewDeadline;
     use crate::response::ActingClient;
     use crate::rollout::policy::Role;
     use crate::tasks::Tasks;
     use daemonset::Policy;
     use daemonset::model::{DaemonSet, Uid};
+    use daemonset_lease::RenewDeadline;
     use kube::client::Body;
     use kube::runtime::watcher::Event;
     use tokio::time::advance;

@@ -3,8 +3,8 @@
 use crate::api_server::not_connected;
 use crate::faults::{FOREVER, status};
 use axum::body::Body;
-use daemonset_lease::RenewDeadline;
 use daemonset_controller::response::{ActingClient, ApiResponse};
+use daemonset_lease::RenewDeadline;
 use http::{Request, Response};
 use kube::Client;
 use serde_json::{Value, json};

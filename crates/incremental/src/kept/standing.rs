@@ -119,7 +119,11 @@ impl Standings {
         let since = evaluation.instants.as_ref().and_then(|instants| instants.blocked_from);
         if let (Standing::BlockedFrom(kind), Some(since)) = (standing, since) {
             let element = (kind, since, slot);
-            if is_added { self.blocked_from.insert(element) } else { self.blocked_from.remove(&element) };
+            if is_added {
+                self.blocked_from.insert(element)
+            } else {
+                self.blocked_from.remove(&element)
+            };
         }
     }
 }

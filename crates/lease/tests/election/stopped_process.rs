@@ -53,8 +53,7 @@ async fn each_renewal_moves_the_deadline() {
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_was_stopped_does_not_renew_its_lease() {
     let (api, machine) = (LeaseServer::default(), Machine::default());
-    let mut leadership =
-        election(&machine).acquire(api.client(0)).await.expect("no panic");
+    let mut leadership = election(&machine).acquire(api.client(0)).await.expect("no panic");
     assert!(timeout(Duration::from_secs(60), leadership.lost()).await.is_err());
     let renewals = api.state().stored.len();
     machine.stop_process(LONGER);

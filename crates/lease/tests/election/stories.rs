@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::machine::Machine;
 use crate::server::{LeaseServer, NAME, election};
-use daemonset_lease::{Election, LeaseConfig, Leadership};
+use daemonset_lease::{Election, Leadership, LeaseConfig};
 use futures::FutureExt;
 use serde_json::json;
 use std::time::Duration;
@@ -39,7 +39,11 @@ async fn a_free_lease_is_taken_and_renewed() {
     assert_eq!(later["acquireTime"], first["acquireTime"]);
     assert_eq!((&later["holderIdentity"], &later["leaseTransitions"]), (&json!(identity), &json!(0)));
     assert_eq!(api.state().stored.len(), 11, "a write every two seconds");
-    assert_ne!(LeaseConfig::new("kube-system", NAME).holder(), identity, "another process on the same machine has another identity");
+    assert_ne!(
+        LeaseConfig::new("kube-system", NAME).holder(),
+        identity,
+        "another process on the same machine has another identity"
+    );
 }
 
 /// On the real clock, since a paused one stands still while a thread is busy.

@@ -102,7 +102,12 @@ fn a_rollout_that_is_done_or_goes_on_no_more_ends_the_wait() {
     // The nodes of its waves have the new version, and the others keep the old one for good.
     let two = "{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-3, node-4]}]}";
     let partition = steered(&[("policy", &format!("waves: [{{nodes: {two}}}]"))]);
-    ends("partition", partition, 0, "Held       2 nodes are in no wave and keep the old version: node-1, node-5");
+    ends(
+        "partition",
+        partition,
+        0,
+        "Held       2 nodes are in no wave and keep the old version: node-1, node-5",
+    );
     ends("paused", steered(&[waves, ("paused", "true")]), 1, "Resume     kubectl daemonset rollout resume");
     ends(
         "invalid",
