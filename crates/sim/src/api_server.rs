@@ -50,8 +50,8 @@ impl Environment {
                 }
             }
             Action::CreatePod { pod, .. } => return Ok(ActionOutcome::Created(self.create_pod(pod, by)?)),
-            Action::UpdatePodInPlace { pod, patch, .. } => {
-                return Ok(ActionOutcome::Changed(self.update_in_place(pod, patch, by)?));
+            Action::UpdatePodInPlace { pod, patch, reason, .. } => {
+                return Ok(ActionOutcome::Changed(self.update_in_place(pod, patch, (by, *reason))?));
             }
             Action::PatchNode { node, unschedulable, annotations, reason, .. } => {
                 let name = self.unchanged_node(node)?;

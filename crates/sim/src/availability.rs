@@ -97,7 +97,9 @@ impl Replay {
                 self.pods.insert(pod.uid.clone(), line);
             }
             Change::PodReady(pod) => self.ready(pod, event.t),
-            Change::PodTerminating { pod, .. } | Change::PodChanged(pod) => self.unready(pod, event.by),
+            Change::PodTerminating { pod, .. } | Change::PodChanged { pod, .. } => {
+                self.unready(pod, event.by)
+            }
             Change::PodUnready { pod, .. } | Change::PodFailed { pod, .. } => {
                 self.unready(pod, Actor::Environment)
             }

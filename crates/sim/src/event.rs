@@ -68,7 +68,14 @@ pub enum Change {
         reason: Option<DeleteReason>,
     },
     /// A pod was changed in its place, and is no longer available until it is Ready again. From now on it has this revision.
-    PodChanged(Arc<PodIdentity>),
+    PodChanged {
+        /// The pod.
+        #[serde(flatten)]
+        pod: Arc<PodIdentity>,
+        /// The reason, if a controller changed it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<DeleteReason>,
+    },
     /// A pod's object is gone.
     PodGone(Arc<PodIdentity>),
     /// A pod's condition Ready became True; of a pod that was changed in its place, also that its new containers run while the

@@ -6,6 +6,7 @@ use super::event::{Actor, Change, PodIdentity};
 use super::event_queue::{PodTransition, Timer, later};
 use super::pod_lifecycle::is_ready;
 use super::random::Purpose;
+use daemonset::DeleteReason;
 use daemonset::model::{Container, ObjectRef, Pod, Uid};
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,7 +19,7 @@ impl Environment {
         &mut self,
         reference: &ObjectRef,
         patch: &Value,
-        by: Actor,
+        by: (Actor, DeleteReason),
     ) -> Result<ObjectRef, ApiError> {
         let uid = self.existing_pod(reference)?;
         let mut changed = Vec::new();
@@ -29,7 +30,7 @@ impl Environment {
     }
 
     /// The kubelet sees that these containers of a pod should run another image.
-    fn change_containers(&mut self, uid: &Uid, changed: Vec<String>, by: Actor) {
+    fn change_containers(&mut self, uid: &Uid, changed: Vec<String>, (by, reason): (Actor, DeleteReason)) {
         let key = &self.settings.controller.policy.unique_label_key;
         let Some(pod) = self.objects.pods.get(uid) else { return };
         let revision = pod.metadata.labels.get(key).unwrap_or_default().to_owned();
@@ -68,7 +69,7 @@ impl Environment {
             let (epoch, transition) = (runtime.epoch, PodTransition::Killed);
             self.queue.push(later(self.now, stop), Timer::Pod { uid: uid.clone(), epoch, transition });
         }
-        self.record_pod(by, uid, Change::PodChanged);
+        self.record_pod(by, uid, |pod| Change::PodChanged { pod, reason: Some(reason) });
     }
 
     /// The old containers have ended: the kubelet pulls, and starts the new ones.

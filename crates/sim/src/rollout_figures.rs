@@ -133,13 +133,14 @@ impl Cluster {
     /// The number of nodes that got a pod of the current revision from this instant on.
     pub fn nodes_reached(&self, since: Timestamp) -> u32 {
         let current = self.last_revision();
-        let reached =
-            self.history().iter().filter(|event| event.t >= since).filter_map(|event| match &event.change {
-                Change::PodCreated(pod) | Change::PodChanged(pod) if Some(&pod.revision) == current => {
-                    Some(&pod.node)
-                }
-                _ => None,
-            });
+        let reached = self.history().iter().filter(|event| event.t >= since).filter_map(|event| match &event
+            .change
+        {
+            Change::PodCreated(pod) | Change::PodChanged { pod, .. } if Some(&pod.revision) == current => {
+                Some(&pod.node)
+            }
+            _ => None,
+        });
         u32::try_from(reached.collect::<BTreeSet<&NodeName>>().len()).unwrap_or(u32::MAX)
     }
 

@@ -116,7 +116,7 @@ impl TurnFigures {
                 Change::PodEvicted { .. } => figures.evictions += 1,
                 Change::EvictionRefused { .. } => figures.evictions_refused += 1,
                 Change::ImagePulled { .. } => figures.images_pulled += 1,
-                Change::PodChanged(_) => figures.pods_changed += 1,
+                Change::PodChanged { .. } => figures.pods_changed += 1,
                 _ => {}
             }
         }
@@ -140,7 +140,7 @@ pub fn downtime(history: &[Event], since: Timestamp, until: Timestamp) -> BTreeM
             Change::PodTerminating { pod, .. }
             | Change::PodUnready { pod, .. }
             | Change::PodFailed { pod, .. }
-            | Change::PodChanged(pod)
+            | Change::PodChanged { pod, .. }
             | Change::PodGone(pod) => {
                 if let Some(node) = nodes.get_mut(&pod.node) {
                     node.loses(&pod.uid, t);

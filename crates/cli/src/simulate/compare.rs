@@ -62,14 +62,20 @@ pub(crate) fn table(runs: &[Run<'_>]) -> String {
     if any_steered(&entries) {
         columns.insert(2, REACHED);
     }
+    let titles: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+    aligned(&titles, entries.iter().map(|entry| columns.iter().map(|(_, cell)| cell(entry)).collect()))
+}
+
+/// A table with a line for each run, whose name is first.
+pub(crate) fn aligned(titles: &[&str], runs: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .enforce_styling()
-        .set_header(columns.iter().map(|(title, _)| Cell::new(title).add_attribute(Attribute::Bold)))
-        .add_rows(entries.iter().map(|entry| columns.iter().map(|(_, cell)| cell(entry))));
+        .set_header(titles.iter().map(|title| Cell::new(title).add_attribute(Attribute::Bold)))
+        .add_rows(runs);
     for (position, column) in table.column_iter_mut().enumerate() {
-        let last = position + 1 == columns.len();
+        let last = position + 1 == titles.len();
         column.set_padding((0, if last { 0 } else { 2 }));
         column.set_cell_alignment(if position == 0 { CellAlignment::Left } else { CellAlignment::Right });
     }
@@ -128,7 +134,7 @@ fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, sh
     layers.draw(canvas, &own, &strip);
     Panel { curves: &timeline.curves, time: own, count: curve }.draw(canvas);
     end(canvas, figures, &own, time.right, (top, curve.bottom));
-    canvas.words("outcome", MARGIN, top + 14.0, &fitting(&run.label));
+    canvas.words("outcome", MARGIN, top + 14.0, &fitting(&run.label, LEFT));
     for (line, text) in (0_u8..).zip(lines(figures, timeline.length, shows_reach)) {
         canvas.words(
             if line == 0 { "big" } else { "muted" },
@@ -187,8 +193,8 @@ fn lines(figures: &Figures, length: i64, shows_reach: bool) -> Vec<String> {
 }
 
 /// Cut where it would run into the picture.
-fn fitting(label: &str) -> String {
-    let room = LEFT - MARGIN - 50.0;
+pub(crate) fn fitting(label: &str, left: f64) -> String {
+    let room = left - MARGIN - 50.0;
     let mut text = String::new();
     for c in label.chars() {
         if width(&text, 15.0) * 1.15 > room {

@@ -171,7 +171,7 @@ fn reached(run: &Run<'_>, timeline: &Timeline) -> usize {
     let current = timeline.current.and_then(|current| timeline.revisions.get(current));
     let events = run.events.iter().filter(|event| event.t >= run.start && event.t <= run.end);
     let reached = events.filter_map(|event| match &event.change {
-        Change::PodCreated(pod) | Change::PodChanged(pod) if Some(&pod.revision) == current => {
+        Change::PodCreated(pod) | Change::PodChanged { pod, .. } if Some(&pod.revision) == current => {
             Some(&pod.node)
         }
         _ => None,

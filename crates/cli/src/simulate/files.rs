@@ -5,7 +5,7 @@ use crate::shell::hostile;
 use crate::simulate::args::Simulation;
 use crate::simulate::run::Run;
 use crate::simulate::scene::Ran;
-use crate::simulate::{compare, html, svg};
+use crate::simulate::{compare, downtime, html, svg};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -28,14 +28,17 @@ pub(crate) fn write(simulation: &Simulation, runs: &[Ran]) -> Result<(), Stop> {
     if let Some(file) = &simulation.svg {
         let svg = match pictures.as_slice() {
             [only] => svg::timeline(only),
-            several => compare::svg(several),
+            several => compared(simulation, several),
         };
         into(file, |out| out.write_all(hostile::in_text(&svg).as_bytes()))?;
     }
     if let Some(file) = &simulation.html {
         let page = match pictures.as_slice() {
             [only] => html::page(only),
-            several => html::comparison(several),
+            several if simulation.downtime => {
+                html::comparison(downtime::TITLE, &downtime::svg(several), several)
+            }
+            several => html::comparison(compare::TITLE, &compare::svg(several), several),
         };
         into(file, |out| out.write_all(hostile::in_text(&page).as_bytes()))?;
     }
@@ -48,6 +51,10 @@ pub(crate) fn write(simulation: &Simulation, runs: &[Ran]) -> Result<(), Stop> {
         })?;
     }
     Ok(())
+}
+
+fn compared(simulation: &Simulation, runs: &[Run<'_>]) -> String {
+    if simulation.downtime { downtime::svg(runs) } else { compare::svg(runs) }
 }
 
 fn into(file: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Stop> {

@@ -1,6 +1,5 @@
 //! Pictures on a page of their own, with details under the pointer.
 
-use crate::simulate::compare;
 use crate::simulate::figures::Figures;
 use crate::simulate::layers::{COLUMNS, Layers};
 use crate::simulate::layout::{Body, Layout};
@@ -20,11 +19,11 @@ pub(crate) fn page(run: &Run<'_>) -> String {
     document(&run.label, &figure(run))
 }
 
-/// Several runs: the comparison, and each of them below it.
-pub(crate) fn comparison(runs: &[Run<'_>]) -> String {
-    let compared = format!("<figure>\n{}</figure>\n", compare::svg(runs));
+/// Several runs: the picture that compares them, and each of them below it.
+pub(crate) fn comparison(title: &str, picture: &str, runs: &[Run<'_>]) -> String {
+    let compared = format!("<figure>\n{picture}</figure>\n");
     let figures: String = runs.iter().map(figure).collect();
-    document(compare::TITLE, &(compared + &figures))
+    document(title, &(compared + &figures))
 }
 
 fn document(title: &str, body: &str) -> String {

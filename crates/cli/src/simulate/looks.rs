@@ -117,7 +117,8 @@ fn draws_pictures_to_look_at() {
     });
     let runs: Vec<_> = fakes.iter().map(|(label, events)| run(label, events, 2400)).collect();
     fs::write(folder.join("compare.svg"), compare::svg(&runs)).unwrap();
-    fs::write(folder.join("compare.html"), html::comparison(&runs)).unwrap();
+    fs::write(folder.join("compare.html"), html::comparison(compare::TITLE, &compare::svg(&runs), &runs))
+        .unwrap();
     println!("{}", compare::table(&runs));
     println!("{}", folder.display());
 }

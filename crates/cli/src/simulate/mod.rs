@@ -4,6 +4,7 @@ pub(crate) mod args;
 mod canvas;
 mod compare;
 mod curves;
+mod downtime;
 #[cfg(test)]
 mod fake;
 mod figures;
@@ -43,6 +44,7 @@ mod words;
 use crate::cluster::{Choice, Input, Needs, Source, Wanted};
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
+use crate::simulate::run::Run;
 use crate::simulate::scene::Progress;
 use crate::simulate::setting::Setting;
 use daemonset::policy::Powers;
@@ -88,7 +90,7 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
     source.announce(*format)?;
     match (format, runs.as_slice()) {
         (Format::Text, [only]) => print(&report::text(only, &source.to_string(), scene.seed))?,
-        (Format::Text, several) => print(&(compare::table(&files::pictures(several)) + "\n"))?,
+        (Format::Text, several) => print(&(table(simulation, &files::pictures(several)) + "\n"))?,
         (Format::Json, [only]) => print_json(&report::json(only, &runs, scene.seed))?,
         (Format::Json, several) => {
             let runs: Vec<_> = several.iter().map(|ran| report::json(ran, several, scene.seed)).collect();
@@ -96,6 +98,11 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         }
     }
     Ok(if runs.iter().all(|ran| ends_well(ran.summary.end)) { 0 } else { LOOK })
+}
+
+/// The figures of several runs.
+fn table(simulation: &Simulation, runs: &[Run<'_>]) -> String {
+    if simulation.downtime { downtime::table(runs) } else { compare::table(runs) }
 }
 
 /// The policy that a run has.

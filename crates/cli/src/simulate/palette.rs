@@ -98,6 +98,11 @@ pub(crate) fn css(timelines: &[&Timeline]) -> String {
     style
 }
 
+/// The style sheet of a picture without states.
+pub(crate) fn css_of_downtime() -> String {
+    css(&[]) + "\n" + TURNS.trim_end()
+}
+
 fn rule(revision: usize, revisions: usize, [red, green, blue]: Rgb) -> String {
     format!(".{}{{color:#{red:02x}{green:02x}{blue:02x}}}", revision_class(revision, revisions))
 }

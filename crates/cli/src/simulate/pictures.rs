@@ -3,7 +3,7 @@
 use crate::simulate::fake::{self, Fake, at, run};
 use crate::simulate::run::Run;
 use crate::simulate::timeline::Timeline;
-use crate::simulate::{compare, html, palette, svg};
+use crate::simulate::{compare, downtime, html, palette, svg};
 use daemonset::model::Labels;
 use daemonset_sim::{Cluster, Event, Settings};
 use jiff::{SignedDuration, Timestamp};
@@ -125,7 +125,25 @@ fn a_comparison_names_every_run() {
         assert!(table.contains(label), "{label}");
     }
     assert!(texts.iter().any(|text| text == "not done"), "{texts:?}");
-    assert_eq!(html::comparison(&runs).matches("<figure").count(), 4);
+    assert_eq!(html::comparison(compare::TITLE, &compare::svg(&runs), &runs).matches("<figure").count(), 4);
+}
+
+#[test]
+fn a_comparison_of_downtime_names_every_run() {
+    let settings = [("one at a time", 1, 0), ("surge", 0, 4), ("nobody", 0, 0)];
+    let fakes = settings.map(|(label, max_unavailable, max_surge)| {
+        (label, Fake { nodes: 12, max_unavailable, max_surge, length: 400, ..Fake::default() }.events())
+    });
+    let runs: Vec<Run<'_>> =
+        fakes.iter().map(|(label, events): &(&str, Vec<Event>)| run(label, events, 400)).collect();
+    let picture = downtime::svg(&runs);
+    assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
+    let (texts, table) = (texts(&picture), downtime::table(&runs));
+    for (label, ..) in settings {
+        assert!(texts.iter().any(|text| text == label) && table.contains(label), "{label}");
+    }
+    assert_eq!(texts.iter().filter(|text| *text == "no node is down").count(), 2, "{texts:?}");
+    assert!(downtime::svg(&[]).contains("the proposal&apos;s goal"));
 }
 
 /// A rollout with everything that can go wrong, in a simulated cluster.

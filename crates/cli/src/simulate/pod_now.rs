@@ -16,7 +16,7 @@ pub(crate) struct PodNow<'a> {
 pub(crate) enum Phase {
     Pending,
     /// It is changed in its place.
-    Changing,
+    Changing(Option<DeleteReason>),
     Ready {
         since: i64,
     },
@@ -28,9 +28,11 @@ impl PodNow<'_> {
     pub(crate) fn available_at(&self, min_ready: i64) -> Option<i64> {
         match self.phase {
             Phase::Ready { since } if self.leaving.is_none() => Some(since + min_ready),
-            Phase::Ready { .. } | Phase::Pending | Phase::Changing | Phase::Unready(_) | Phase::Failed(_) => {
-                None
-            }
+            Phase::Ready { .. }
+            | Phase::Pending
+            | Phase::Changing(_)
+            | Phase::Unready(_)
+            | Phase::Failed(_) => None,
         }
     }
 
@@ -45,7 +47,7 @@ impl PodNow<'_> {
                 State::Available(revisions.position(&self.identity.revision))
             }
             Phase::Ready { .. } => State::Settling,
-            Phase::Pending | Phase::Changing | Phase::Unready(_) => State::Starting,
+            Phase::Pending | Phase::Changing(_) | Phase::Unready(_) => State::Starting,
             Phase::Failed(_) => State::Failed,
         }
     }
@@ -56,7 +58,7 @@ impl PodNow<'_> {
             _ if self.leaving.is_some() => 5,
             Phase::Ready { .. } if self.is_available(now, min_ready) => 0,
             Phase::Ready { .. } => 1,
-            Phase::Pending | Phase::Changing | Phase::Unready(_) => 2,
+            Phase::Pending | Phase::Changing(_) | Phase::Unready(_) => 2,
             Phase::Failed(_) => 3,
         }
     }
@@ -69,7 +71,8 @@ impl PodNow<'_> {
             (None, Phase::Ready { .. }) if self.is_available(now, min_ready) => "available".to_owned(),
             (None, Phase::Ready { .. }) => "Ready, not yet for minReadySeconds".to_owned(),
             (None, Phase::Pending) => "starting".to_owned(),
-            (None, Phase::Changing) => "changed in its place".to_owned(),
+            (None, Phase::Changing(None)) => "changed in its place".to_owned(),
+            (None, Phase::Changing(Some(reason))) => format!("changed in its place: {}", deleting(reason)),
             (None, Phase::Unready(trouble)) => format!("not Ready: {}", hurt(trouble)),
             (None, Phase::Failed(trouble)) => format!("failed: {}", hurt(trouble)),
         }

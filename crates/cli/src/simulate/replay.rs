@@ -35,7 +35,7 @@ impl<'a> Replay<'a> {
             Change::PodCreated(pod) => self.at(t, &pod.node).create(pod),
             Change::PodTerminating { pod, reason } => self.at(t, &pod.node).terminate(pod, *reason),
             Change::PodGone(pod) => self.at(t, &pod.node).forget(pod),
-            Change::PodChanged(pod) => self.at(t, &pod.node).change(pod),
+            Change::PodChanged { pod, reason } => self.at(t, &pod.node).change(pod, *reason),
             Change::PodReady(pod) => self.at(t, &pod.node).turn(pod, Phase::Ready { since: t }),
             Change::PodUnready { pod, reason: PodTrouble::Crashed } => {
                 self.at(t, &pod.node).turn(pod, Phase::Failed(PodTrouble::Crashed));
@@ -105,10 +105,9 @@ fn of_one(run: &Run<'_>, history: &[Event]) -> Targets {
 /// The node that an event changes, where it is about one that was there.
 fn node_of(change: &Change) -> Option<&NodeName> {
     match change {
-        Change::PodCreated(pod) | Change::PodGone(pod) | Change::PodReady(pod) | Change::PodChanged(pod) => {
-            Some(&pod.node)
-        }
+        Change::PodCreated(pod) | Change::PodGone(pod) | Change::PodReady(pod) => Some(&pod.node),
         Change::PodTerminating { pod, .. }
+        | Change::PodChanged { pod, .. }
         | Change::PodUnready { pod, .. }
         | Change::PodFailed { pod, .. } => Some(&pod.node),
         Change::NodeAdded(node)

@@ -45,9 +45,9 @@ impl<'a> ReplayedNode<'a> {
     }
 
     /// The pod has another revision from now on, and is not Ready before its new containers are.
-    pub(crate) fn change(&mut self, identity: &'a PodIdentity) {
+    pub(crate) fn change(&mut self, identity: &'a PodIdentity, reason: Option<DeleteReason>) {
         if let Some(it) = self.pods.iter_mut().find(|it| it.identity.uid == identity.uid) {
-            (it.identity, it.phase) = (identity, Phase::Changing);
+            (it.identity, it.phase) = (identity, Phase::Changing(reason));
         }
     }
 

@@ -60,7 +60,7 @@ impl<'a> Revisions<'a> {
                     last = Some(it.revision.as_str());
                     add(&mut reconciled, &it.revision);
                 }
-                Change::PodCreated(pod) | Change::PodChanged(pod) => add(&mut running, &pod.revision),
+                Change::PodCreated(pod) | Change::PodChanged { pod, .. } => add(&mut running, &pod.revision),
                 _ => {}
             }
         }

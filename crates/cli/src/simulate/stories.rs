@@ -6,6 +6,7 @@ use crate::simulate::figures::Figures;
 use crate::simulate::marks::{Mark, MarkKind};
 use crate::simulate::row::State;
 use crate::simulate::timeline::Timeline;
+use crate::simulate::turn_lanes::{self, Kind, Stretch};
 use daemonset::DeleteReason;
 use daemonset::model::{Labels, NodeName, Taint};
 use daemonset::report::Budget;
@@ -196,6 +197,40 @@ fn marks_say_what_a_person_changed() {
     let changed = MarkKind::SpecChanged("maxUnavailable 3, minReadySeconds 10".to_owned());
     let marks = [Mark { t: 5000, kind: changed }, Mark { t: 9000, kind: MarkKind::Crashed }];
     assert_eq!(trace.timeline().marks, marks);
+}
+
+#[test]
+fn a_lane_tells_turns_drains_and_pulls() {
+    let began = Change::TurnBegan { node: "a".into(), turn: "agent".to_owned(), cordons: true };
+    let opened =
+        |gate: &str| Change::GateOpened { node: "a".into(), turn: "agent".to_owned(), gate: gate.to_owned() };
+    let pulled = Change::ImagePulled { node: "a".into(), image: "v2".to_owned(), since: at(2) };
+    let ended = Change::TurnEnded { node: "a".into(), turn: "agent".to_owned(), uncordons: true };
+    let trace = Trace::steady().at(6).then(pulled).at(10).then(began.clone()).at(20).then(opened("drained"));
+    let trace = trace.at(25).then(opened("backup")).at(40).then(ended).at(80).then(began);
+    let stretch = |from: i64, to: i64, kind| Stretch { from: from * 1000, to: to * 1000, kind };
+    let lane = [
+        stretch(2, 6, Kind::Pull),
+        stretch(10, 40, Kind::Cordon),
+        stretch(10, 20, Kind::Drain),
+        stretch(80, 90, Kind::Cordon),
+    ];
+    let lanes = trace.timeline().lanes;
+    assert_eq!(lanes["a"], lane);
+    assert_eq!(turn_lanes::kinds(&lanes), [Kind::Cordon, Kind::Drain, Kind::Pull]);
+}
+
+#[test]
+fn a_pod_that_is_changed_in_its_place_is_down_until_it_is_ready() {
+    let changed = Change::PodChanged { pod: pod("a1", "new"), reason: Some(DeleteReason::OutdatedAvailable) };
+    let trace = Trace::steady().at(5).then(reconciled("new", 1)).by(Actor::Controller, changed);
+    let trace = trace.at(12).then(Change::PodReady(pod("a1", "new")));
+    let states = [(State::Available(0), 0, 5), (State::Starting, 5, 12), (State::Available(1), 12, 90)];
+    assert_eq!(trace.spans(), states);
+    let timeline = trace.timeline();
+    assert_eq!(timeline.rows[0].spans[1].words, "changed in its place: outdated, within the budget");
+    let figures = Figures::of(&run("test", &trace.events, 90), &timeline);
+    assert_eq!((figures.reached, figures.lost, figures.created), (1, 7000, 0));
 }
 
 #[test]

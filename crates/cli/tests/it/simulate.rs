@@ -36,9 +36,31 @@ fn the_readme_shows_what_it_prints_and_draws() {
     assert!(readme.contains(summary.trim_end()), "the README's summary is another one: {summary}");
     let drawn = std::fs::read_to_string(svg).unwrap();
     assert!(drawn == include_str!("../../../../docs/rollout.svg"), "docs/rollout.svg is another one");
-    let limits = ["maxUnavailable=1", "maxUnavailable=10%", "maxUnavailable=30%"];
-    let compared = printed(&[&["--compare"], &limits[..]].concat());
-    assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
+}
+
+#[test]
+fn the_readme_draws_how_long_each_node_is_down() {
+    let readme = include_str!("../../../../README.md");
+    let command = "simulate --daemonset logging/fluent-bit --max-unavailable 10% --startup 1500ms --pull 7s \\
+    --downtime --compare policy=none pull=10% pull=10%,inPlace=IfPossible maxSurge=10% --svg downtime.svg";
+    assert!(readme.contains(command), "the README has another command");
+    let svg = path("downtime.svg");
+    let words = command.split_whitespace().skip(1).filter(|word| *word != "\\");
+    let words: Vec<&str> =
+        words.map(|word| if word == "downtime.svg" { svg.as_str() } else { word }).collect();
+    assert_snapshot!(printed(&words), @"
+    SETTING             DONE IN  WORST DOWN  DOWN A NODE  90 % WITHIN  LONGEST
+    no policy             2m13s           6          11s          16s      18s
+    pull 10%              1m22s           6         4.5s         9.6s      11s
+    pull 10%, in place    1m22s           6         4.3s         8.8s      13s
+    maxSurge 10%          2m14s           0           0s           0s       0s
+    ");
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    assert!(drawn == include_str!("../../../../docs/downtime.svg"), "docs/downtime.svg is another one");
+    for text in ["the proposal&apos;s goal: under 5s", "median 4.5s", "no node is down"] {
+        assert!(drawn.contains(text), "{text}");
+    }
+    assert!(readme.contains("11 at the median; 4.5 with pulled images, 4.3 in place; none with surge"));
 }
 
 /// A policy of the folder `examples`.
@@ -67,6 +89,16 @@ fn the_readmes_show_a_bad_version_that_is_rolled_back() {
     assert!(drawn == include_str!("../../../../docs/canary.svg"), "docs/canary.svg is another one");
     let compared = looked_at(&[&bad[..], &["--bound", "15m", "--compare"]].concat());
     assert!(readme.contains(compared.trim_end()), "the README's comparison is another one: {compared}");
+}
+
+#[test]
+fn the_plugins_readme_drains_nodes() {
+    let readme = include_str!("../../README.md");
+    let policy = format!("{}/../../examples/turns.yaml", env!("CARGO_MANIFEST_DIR"));
+    let others = ["--workloads", "3", "--disruption-budget", "1"];
+    let summary =
+        printed(&[&["--nodes", "20", "--max-unavailable", "10%", "--policy", &policy], &others[..]].concat());
+    assert!(readme.contains(summary.trim_end()), "the README's summary is another one: {summary}");
 }
 
 /// A policy file with this content.
