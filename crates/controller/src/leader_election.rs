@@ -41,11 +41,10 @@ impl Log {
         match event {
             LeaseEvent::Waits => tracing::info!(lease, identity, "waiting for the lease"),
             LeaseEvent::Acquired => tracing::info!(lease, identity, "this process is the leader"),
-            LeaseEvent::HeldByOther { holder } => {
-                if is_new_message(&mut logged.last_holder, holder) {
-                    tracing::info!(lease, holder, "another process holds the lease");
-                }
+            LeaseEvent::HeldByOther { holder } if is_new_message(&mut logged.last_holder, holder) => {
+                tracing::info!(lease, holder, "another process holds the lease");
             }
+            LeaseEvent::HeldByOther { .. } => {}
             LeaseEvent::NotAcquired { error } => {
                 let error = text(error);
                 // An outage is in the log already.

@@ -92,7 +92,7 @@ impl ClusterArgs {
             (Some(file), None, false) => Ok(Source::named(file)),
             (None, None, true) => Ok(Source::Example { example, instead_of: None }),
             (None, _, false) => match self.connect(wanted.as_ref())? {
-                Ok(kubectl) => return Ok(Target { source: Source::Kubectl(kubectl), wanted }),
+                Ok(kubectl) => return Ok(Target { source: Source::Kubectl(Box::new(kubectl)), wanted }),
                 Err(missing) if flag.is_none() => Ok(Source::Example { example, instead_of: Some(missing) }),
                 Err(missing) => Err(Stop::Input(missing)),
             },

@@ -24,7 +24,7 @@ pub(crate) enum Source {
     },
     Stdin,
     File(PathBuf),
-    Kubectl(Kubectl),
+    Kubectl(Box<Kubectl>),
 }
 
 impl Source {

@@ -4,7 +4,7 @@ use super::{CONTEXT, Fake, midrollout, newer, object, steered};
 use crate::program::{Ran, finish};
 use serde_json::{Value, json};
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A kubectl that can't watch, whose lists are these, the last one again and again.
 fn listing(name: &str, lists: &[Value]) -> Fake {
@@ -126,11 +126,9 @@ fn a_rollout_that_is_done_or_goes_on_no_more_ends_the_wait() {
 #[test]
 fn a_wait_has_an_end() {
     let fake = listing("wait-timeout", &[midrollout()]);
-    let begun = Instant::now();
     let ran = wait(&fake, &["--timeout", "300ms"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(124), WAITING));
     assert_eq!(ran.err, "error: timed out waiting for the condition\n");
-    assert!((0.3..5.0).contains(&begun.elapsed().as_secs_f64()), "{:?}", begun.elapsed());
     let json = wait(&fake, &["--timeout", "100ms", "-o", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&json.out).unwrap()["type"], "Updating");
     // One answer, which is no end.
