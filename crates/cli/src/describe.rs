@@ -1,7 +1,7 @@
 //! `kubectl daemonset describe`: a DaemonSet, its plan in short, and its pod template or that of a revision.
 
 use crate::cluster::{Choice, MIDROLLOUT, Needs, TargetArgs};
-use crate::plan::{head_lines, next};
+use crate::plan::{any_waits, head_lines, next};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::plan;
@@ -52,7 +52,11 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
             for (label, content) in head_lines(source, &input, &plan, &details) {
                 text.push_str(&format!("{label:<11}{content}\n"));
             }
-            text.push_str(&format!("{:<11}{}\n\n", "Next", next(&plan, now)));
+            text.push_str(&format!("{:<11}{}\n", "Next", next(&plan, now)));
+            if any_waits(&plan) {
+                text.push_str(&format!("{:<11}kubectl daemonset stuck {name}{}\n", "Run", source.flags()));
+            }
+            text.push('\n');
             text.push_str(&conditions(&input.recording.daemon_set.status.conditions));
             text.push_str(&template_of(args.revision, &template));
             Ok(Response::text(text))

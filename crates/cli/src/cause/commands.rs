@@ -3,18 +3,20 @@
 use crate::case::Case;
 use crate::cause::{Cause, Trouble};
 use daemonset::report::NodeVerdict;
+use std::borrow::Cow;
 
 impl Case<'_> {
     /// In the order in which a person would run them; each can be pasted into a shell.
     pub(crate) fn commands(&self, node: &NodeVerdict, cause: &Cause) -> Vec<String> {
-        let node = &node.node;
-        let describe_node = format!("kubectl describe node{} {node}", self.connection);
+        let node = node.node.as_str();
+        let describe_node = self.describe_node(node);
         match cause {
             Cause::NodeSilent { pod, ends, .. } => {
                 // The pods of a node that is deleted go with it.
                 let delete = format!(
-                    "kubectl delete node{} {node}    # if the machine is gone for good",
-                    self.connection
+                    "kubectl delete node{} {}    # if the machine is gone for good",
+                    self.connection,
+                    quoted(node)
                 );
                 let describe_pod = pod.as_ref().filter(|_| !ends).map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod, Some(delete)].into_iter().flatten().collect()
@@ -64,7 +66,8 @@ impl Case<'_> {
             revision.metadata.namespace == meta.namespace && owners.iter().any(|owner| owner.uid == meta.uid)
         });
         of_it.map(|revision| revision.revision).any(is_older).then(|| {
-            format!("kubectl rollout undo{}{} daemonset/{}", self.connection, self.in_namespace(), meta.name)
+            let name = quoted(&meta.name);
+            format!("kubectl rollout undo{}{} daemonset/{name}", self.connection, self.in_namespace())
         })
     }
 
@@ -73,29 +76,36 @@ impl Case<'_> {
     }
 
     fn on_pod(&self, verb: &str, pod: &str) -> String {
-        format!("kubectl {verb} pod{}{} {pod}", self.connection, self.in_namespace())
+        format!("kubectl {verb} pod{}{} {}", self.connection, self.in_namespace(), quoted(pod))
     }
 
     fn logs(&self, pod: &str, container: &str) -> String {
-        let container = if container.is_empty() { String::new() } else { format!(" -c {container}") };
-        format!("kubectl logs{}{} {pod}{container}", self.connection, self.in_namespace())
+        let container =
+            if container.is_empty() { String::new() } else { format!(" -c {}", quoted(container)) };
+        format!("kubectl logs{}{} {}{container}", self.connection, self.in_namespace(), quoted(pod))
     }
 
     /// ` -n monitoring`.
     pub(crate) fn in_namespace(&self) -> String {
-        format!(" -n {}", self.planned.daemon_set.metadata.namespace)
+        format!(" -n {}", quoted(&self.planned.daemon_set.metadata.namespace))
     }
+}
+
+/// As a word of a shell: no API server allows another name, but a dump may come from anywhere.
+fn quoted(name: &str) -> Cow<'_, str> {
+    // A name with NUL can't be an argument of any program.
+    shlex::try_quote(name).unwrap_or(Cow::Borrowed(name))
 }
 
 /// Commands about other things than a pod in trouble.
 impl Case<'_> {
     pub(crate) fn describe_daemon_set(&self) -> String {
-        let name = &self.planned.daemon_set.metadata.name;
+        let name = quoted(&self.planned.daemon_set.metadata.name);
         format!("kubectl describe daemonset{}{} {name}", self.connection, self.in_namespace())
     }
 
     pub(crate) fn describe_node(&self, node: &str) -> String {
-        format!("kubectl describe node{} {node}", self.connection)
+        format!("kubectl describe node{} {}", self.connection, quoted(node))
     }
 
     pub(crate) fn delete_pod(&self, pod: &str) -> String {
@@ -103,7 +113,7 @@ impl Case<'_> {
     }
 
     pub(crate) fn edit_policy(&self) -> String {
-        let name = &self.planned.daemon_set.metadata.name;
+        let name = quoted(&self.planned.daemon_set.metadata.name);
         format!("kubectl edit daemonset{}{} {name}", self.connection, self.in_namespace())
     }
 

@@ -1,6 +1,7 @@
 //! Where the objects come from: kubectl as a child process, a file, stdin, or the example that is built in.
 
 mod args;
+mod choosing;
 mod connection;
 mod documents;
 mod events;
@@ -14,6 +15,7 @@ mod object;
 mod objects;
 mod places;
 pub(crate) mod policy;
+mod reading;
 pub(crate) mod selector;
 mod source;
 mod wanted;

@@ -22,7 +22,7 @@ mod timing;
 mod view;
 mod watch;
 
-pub(crate) use head::lines as head_lines;
+pub(crate) use head::{any_waits, lines as head_lines};
 pub(crate) use phrase::outcome;
 pub(crate) use planned::{Planned, planned};
 use serde::Serialize;

@@ -18,6 +18,7 @@ mod layout;
 #[cfg(test)]
 mod looks;
 mod marks;
+mod note;
 mod palette;
 mod panel;
 mod phases;
@@ -51,6 +52,7 @@ use daemonset::policy::Powers;
 use daemonset::{Policy, Recording};
 use daemonset_sim::{RolloutEnd, Runtime};
 use std::collections::BTreeSet;
+use std::io::Write;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
@@ -88,6 +90,9 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
+    if let Some(note) = note::note(&input, scene.release) {
+        std::io::stderr().write_all(note.as_bytes())?;
+    }
     match (format, runs.as_slice()) {
         (Format::Text, [only]) => print(&report::text(only, &source.to_string(), scene.seed))?,
         (Format::Text, several) => print(&(table(simulation, &files::pictures(several)) + "\n"))?,

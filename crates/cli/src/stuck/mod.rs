@@ -3,19 +3,21 @@
 mod change;
 mod finding;
 mod text;
+mod words;
 
 use crate::case::Case;
 use crate::cause::Outage;
-use crate::cluster::{MIDROLLOUT, Models, Needs, Source, TargetArgs};
+use crate::cluster::{MIDROLLOUT, Models, Needs, Source, Target, TargetArgs};
 use crate::plan::{Planned, planned};
 use crate::shell::console::{Format, LOOK, Stop, duration};
 use crate::shell::response::Response;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::{Finding, findings};
-use daemonset::outlook::{Outlook, RolloutState, Signs};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::json;
+use std::time::Duration;
 
 /// Whether rollouts move.
 #[derive(clap::Args)]
@@ -78,9 +80,31 @@ pub(crate) enum Shown {
     Several,
 }
 
+/// A controller that runs has done something by then.
+const SECOND_LOOK: Duration = Duration::from_secs(3);
+
 /// Exit code 1 where nothing moves until somebody does something.
 pub(crate) fn run(args: &Args) -> Result<Response, Stop> {
     let target = args.target.resolve(MIDROLLOUT)?;
+    let first = look(args, &target)?;
+    // Objects do not tell when the DaemonSet was changed, or a pod was deleted: perhaps a moment ago.
+    let is_over = first.is_idle && matches!(target.source, Source::Kubectl(_));
+    if !is_over {
+        target.source.announce(args.output)?;
+        return Ok(first.response);
+    }
+    std::thread::sleep(SECOND_LOOK);
+    Ok(look(args, &target)?.response)
+}
+
+/// An answer about a cluster.
+pub(crate) struct Looked {
+    pub(crate) response: Response,
+    /// Something is due, and nobody does it.
+    is_idle: bool,
+}
+
+fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
     let (source, wanted) = (&target.source, target.wanted.as_ref());
     let objects = source.objects(Needs::Plan)?;
     let number = objects.number_of(wanted);
@@ -101,12 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<Response, Stop> {
 
 impl Look<'_> {
     /// The answers about these DaemonSets.
-    pub(crate) fn respond(
-        &self,
-        planned: &[&Planned],
-        format: Format,
-        shown: Shown,
-    ) -> Result<Response, Stop> {
+    pub(crate) fn respond(&self, planned: &[&Planned], format: Format, shown: Shown) -> Result<Looked, Stop> {
         let Look { source, models, now, connection, patience } = *self;
         let answers = planned.iter().map(|planned| {
             let plan = planned.plan.as_ref().map_err(|message| source.stop(message))?;
@@ -114,7 +133,6 @@ impl Look<'_> {
             Ok((case, Answer::new(&case, patience, source)?))
         });
         let answers: Vec<(Case<'_>, Answer<'_>)> = answers.collect::<Result<_, Stop>>()?;
-        source.announce(format)?;
         let response = match (format, answers.as_slice()) {
             (Format::Json, [(_, only)]) if shown == Shown::One => Response::json(only)?,
             (Format::Json, several) => {
@@ -126,7 +144,8 @@ impl Look<'_> {
             }
         };
         let is_stuck = answers.iter().any(|(_, answer)| answer.is_stuck());
-        Ok(response.with_code(if is_stuck { LOOK } else { 0 }))
+        let is_idle = answers.iter().any(|(_, answer)| answer.is_idle());
+        Ok(Looked { response: response.with_code(if is_stuck { LOOK } else { 0 }), is_idle })
     }
 }
 
@@ -147,6 +166,10 @@ impl<'a> Answer<'a> {
 
     pub(crate) fn is_stuck(&self) -> bool {
         matches!(self.outlook.state, RolloutState::Stuck { .. })
+    }
+
+    fn is_idle(&self) -> bool {
+        self.outlook.obstacles.iter().any(|obstacle| obstacle.kind == ObstacleKind::NotDone)
     }
 }
 

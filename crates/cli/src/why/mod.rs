@@ -98,7 +98,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
             let look =
                 Look { source, models: &models, now, connection: &connection, patience: Patience::DEFAULT };
             let only: Vec<&Planned> = planned.iter().filter(|it| it.daemon_set == *ds).collect();
-            return look.respond(&only, args.output, Shown::One)?.with_code(0).print();
+            source.announce(args.output)?;
+            return look.respond(&only, args.output, Shown::One)?.response.with_code(0).print();
         }
     };
     source.announce(args.output)?;

@@ -60,6 +60,7 @@ fn describe_has_the_plan_in_short_and_the_template() {
     Now        no action: 3 nodes must wait
     As of      2026-11-21T04:01:54Z, the newest time in the built-in example
     Next       time alone changes nothing: look again when an object changes
+    Run        kubectl daemonset stuck monitoring/node-exporter --example
     ");
     let template: Vec<&str> = template.lines().take(12).collect();
     assert_snapshot!(template.join("\n"), @"

@@ -329,9 +329,10 @@ fn the_annotations_of_the_daemon_set_steer() {
     }
     let file = path("annotated.json");
     std::fs::write(&file, list.to_string()).unwrap();
-    let ran = printed(&["--from", &file]);
+    // A note tells that the cluster is in the middle of a rollout.
+    let ran = simulate(&["--from", &file]).out;
     assert!(ran.contains("Policy     waves 1\n") && ran.contains("Rollout    held"), "{ran}");
-    let ran = printed(&["--from", &file, "--compare", "policy=none", "maxUnavailable=2"]);
+    let ran = simulate(&["--from", &file, "--compare", "policy=none", "maxUnavailable=2"]).out;
     assert!(ran.contains("no policy"), "{ran}");
 }
 

@@ -55,11 +55,11 @@ impl Fake {
     /// A cluster that can be watched: the list is in `cluster.json`, and `KIND.events` grows. A watch ends with the file `open`.
     pub fn watched(name: &str, list: &Value) -> Self {
         let watch = "\
-cat \"$here/$2.events\"
-n=$(wc -l <\"$here/$2.events\")
+n=0
 while [ -e \"$here/open\" ]; do
   m=$(wc -l <\"$here/$2.events\")
-  if [ $m -gt $n ]; then tail -n +$((n + 1)) \"$here/$2.events\"; n=$m; fi
+  # The line after them may be half written.
+  if [ $m -gt $n ]; then head -n $m \"$here/$2.events\" | tail -n +$((n + 1)); n=$m; fi
   sleep 0.02
 done";
         let get =
@@ -86,6 +86,18 @@ done";
     /// How often all objects were listed.
     pub fn lists(&self) -> usize {
         self.calls().iter().filter(|call| call.starts_with("get ") && !call.contains("--watch")).count()
+    }
+
+    /// Waits until the watches build on a list, so that nothing is listed any more; how often all was listed until then.
+    pub fn settled(&self) -> usize {
+        loop {
+            let lists = self.lists();
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            let watches = self.calls().iter().filter(|call| call.contains("--watch")).count();
+            if lists > 1 && self.lists() == lists && watches > 0 {
+                return lists;
+            }
+        }
     }
 
     pub fn path(&self, file: &str) -> PathBuf {

@@ -1,10 +1,11 @@
 //! `rollout status --watch`: how it ends.
 
+use super::watch::until;
 use super::{CONTEXT, Fake, midrollout, newer, object, steered};
 use crate::program::{Ran, finish};
 use serde_json::{Value, json};
 use std::fs;
-use std::time::Duration;
+use std::io::BufReader;
 
 /// A kubectl that can't watch, whose lists are these, the last one again and again.
 fn listing(name: &str, lists: &[Value]) -> Fake {
@@ -62,26 +63,23 @@ const WAITING: &str =
 fn without_a_policy_it_waits_as_kubectl_does() {
     let fake = Fake::watched("wait", &midrollout());
     let mut command = fake.command(&["rollout", "status", "-w", "--interval", "20ms"]);
-    command.stdout(std::process::Stdio::piped());
-    let child = command.spawn().unwrap();
-    while fake.lists() < 3 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(200));
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    assert_eq!(until(&mut out, "Waiting").concat(), WAITING);
+    let lists = fake.settled();
     fake.tell("MODIFIED", &newer(counted(5, 4), 100));
-    std::thread::sleep(Duration::from_millis(300));
-    fake.tell("MODIFIED", &newer(counted(5, 5), 200));
-    let ran = child.wait_with_output().unwrap();
-    assert_eq!(ran.status.code(), Some(0));
     assert_eq!(
-        String::from_utf8(ran.stdout).unwrap(),
-        format!(
-            "{WAITING}Waiting for daemon set \"node-exporter\" rollout to finish: 4 of 5 updated pods are available...\n\
-             daemon set \"node-exporter\" successfully rolled out\n"
-        )
+        until(&mut out, "Waiting").concat(),
+        "Waiting for daemon set \"node-exporter\" rollout to finish: 4 of 5 updated pods are available...\n"
     );
-    // Only the DaemonSets and their revisions are looked at: once for a policy, and then twice to begin.
-    assert_eq!(fake.lists(), 3);
+    fake.tell("MODIFIED", &newer(counted(5, 5), 200));
+    assert_eq!(
+        until(&mut out, "daemon set").concat(),
+        "daemon set \"node-exporter\" successfully rolled out\n"
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    // Only the DaemonSets and their revisions are looked at.
+    assert_eq!(fake.lists(), lists);
     assert!(fake.calls().iter().all(|call| !call.contains("pods")), "{:?}", fake.calls());
 }
 

@@ -10,6 +10,8 @@ use std::process::Command;
 fn the_readme_shows_what_the_example_prints() {
     let readme = include_str!("../../../../../README.md");
     assert!(readme.contains(printed(&["--example"], "").trim_end()), "the README's output is another one");
+    let why = crate::program::run("why", &["node-1", "--example"], b"").out;
+    assert!(readme.contains(why.trim_end()), "the README's sentences are others: {why}");
 }
 
 #[test]

@@ -234,3 +234,11 @@ fn nodes_that_are_alike_are_told_together() {
                kubectl rollout undo -n logging daemonset/agent
     ");
 }
+
+/// A dump may come from anywhere, and its names stand in commands that a person pastes.
+#[test]
+fn a_name_is_one_word_of_a_shell() {
+    let hostile = image().pod("node-4", |pod| pod["metadata"]["name"] = json!("x; rm -rf $HOME"));
+    let run = hostile.stuck();
+    assert!(run.contains("Run        kubectl describe pod -n logging 'x; rm -rf $HOME'\n"), "{run}");
+}

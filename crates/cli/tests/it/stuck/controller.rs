@@ -68,3 +68,24 @@ fn a_pod_that_is_not_created_is_told() {
                kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
     ");
 }
+
+/// Objects do not tell that the DaemonSet was changed a moment ago: a controller that runs has done something by the second look.
+#[cfg(unix)]
+#[test]
+fn a_live_cluster_is_looked_at_twice() {
+    use crate::kubectl::Fake;
+    let looks = |name: &str, second: &Cluster| {
+        let script = "n=$(cat \"$here/n\" 2>/dev/null || echo 0); echo 1 >\"$here/n\"; cat \"$here/$n.json\"";
+        let fake = Fake::new(name, &format!("config) echo kind-dev ;;\nget) {script} ;;"));
+        std::fs::write(fake.path("0.json"), idle().json()).unwrap();
+        std::fs::write(fake.path("1.json"), second.json()).unwrap();
+        let ran = fake.run(&["stuck", "--now", super::NOW]);
+        assert_eq!((fake.lists(), ran.err.as_str()), (2, ""));
+        (ran.code, ran.out)
+    };
+    let (code, out) = looks("twice-moves", &idle().overdue("node-4", -25));
+    assert_eq!(code, Some(0), "{out}");
+    let (code, out) = looks("twice-stuck", &idle());
+    assert_eq!(code, Some(1));
+    assert!(out.contains("nothing has happened since"), "{out}");
+}

@@ -2,6 +2,8 @@
 
 mod causes;
 mod controller;
+mod page;
+mod simulated;
 mod time;
 
 use crate::plan::file;
@@ -170,6 +172,16 @@ impl Cluster {
             let ready = &mut pod["status"]["conditions"][0];
             (ready["status"], ready["lastTransitionTime"]) = (json!("False"), json!(ago(seconds)));
         })
+    }
+
+    /// The kubelets of the nodes that are Ready have reported at [`NOW`].
+    pub(crate) fn reported(mut self) -> Self {
+        for condition in self.nodes.iter_mut().map(|node| &mut node["status"]["conditions"][0]) {
+            if condition["status"] == "True" {
+                condition["lastHeartbeatTime"] = json!(NOW);
+            }
+        }
+        self
     }
 
     pub(crate) fn json(&self) -> String {
