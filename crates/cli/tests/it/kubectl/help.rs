@@ -96,6 +96,8 @@ fn the_readme_shows_what_is_printed() {
         readme.contains(&fs::read_to_string(fake.path("policy.yaml")).unwrap()),
         "its policy is another one"
     );
+    let turns = include_str!("../../../../../examples/turns.yaml");
+    fs::write(fake.path("turns.yaml"), turns).unwrap();
     let blocks = readme.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
     let mut commands = 0;
     for block in blocks {
