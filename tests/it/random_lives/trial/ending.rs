@@ -265,7 +265,10 @@ impl Trial {
 
     fn watch_rollout(&mut self, patience: SignedDuration, bound: SignedDuration) -> RolloutEnd {
         let Trial { cluster, watcher, rollouts, .. } = self;
-        cluster.watch_rollout(patience, bound, |cluster| watch(watcher, rollouts, cluster, Since::AStep))
+        let end =
+            cluster.watch_rollout(patience, bound, |cluster| watch(watcher, rollouts, cluster, Since::AStep));
+        // An undo that goes before may have put back the template of the good version, which nobody then changes.
+        if end == RolloutEnd::RolledBack && cluster.is_rolled_out() { RolloutEnd::Complete } else { end }
     }
 
     /// The maximum duration of the rest of the rollout. Each round stops, binds, pulls and starts pods, and waits for
