@@ -3,11 +3,11 @@
 use super::commands::{Command, Limits};
 use super::steering::{Steering, UpTo, WaveChoice};
 use super::trial::{Beginning, Choices, Origin, Trial};
-use super::{COMMANDS, assert_reach, lives_that, things};
+use super::{COMMANDS, assert_reach, life_that, things};
 use std::collections::BTreeSet;
 
-fn driven_lives() -> impl Iterator<Item = Trial> {
-    lives_that(|life| life.beginning.policy.drives, Trial::begin_with_notes)
+fn driven_life(number: u64) -> Trial {
+    life_that(|life| life.beginning.policy.drives, number, Trial::begin_with_notes)
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn the_driven_lives_reach_everything() {
         let reached = trial.rollouts.reached.iter().map(|&thing| thing.to_owned());
         things(trial).into_iter().chain(reached).collect::<BTreeSet<String>>()
     };
-    assert_reach(EVERYTHING, driven_lives(), reached, COMMANDS);
+    assert_reach(EVERYTHING, &[158, 148, 132, 64, 25, 21], driven_life, reached, COMMANDS);
 }
 
 /// Events, marks and states that some driven life must have.
@@ -40,7 +40,7 @@ const EVERYTHING: &[&str] = &[
 /// The driver leaves creates, claims, the history and the status to the other controller.
 #[test]
 fn a_driver_only_deletes_for_an_update_and_marks() {
-    for trial in driven_lives().take(40) {
+    for trial in (0..40).map(driven_life) {
         let by_driver = things(&trial)
             .into_iter()
             .filter(|thing| thing.ends_with(" by controller") || thing.contains(" by controller "));

@@ -1,7 +1,7 @@
 //! The checks on the actual state of the cluster find each error that is planted in the rollout: `.ci/run model-mutants`.
 
 use super::LIVES;
-use super::steered::steered_lives;
+use super::steered::steered_life;
 use super::trial::Trial;
 use daemonset::mutants::{Mutant, with};
 
@@ -18,7 +18,7 @@ fn is_found(mutant: Mutant, promises: &[&str]) {
             |complaint: &String| promises.iter().any(|promise| complaint.starts_with(&format!("{promise}:")));
         broken.into_iter().find(counts)
     };
-    let found = with(Some(mutant), || steered_lives().take(LIVES).find_map(broken));
+    let found = with(Some(mutant), || (0..LIVES).map(steered_life).find_map(broken));
     println!("{mutant:?} is found: {found:?}");
     assert!(found.is_some(), "{mutant:?} is not found in {LIVES} lives");
 }

@@ -48,13 +48,15 @@ fn cases_of_the_named_files_are_answered_by_the_contract() {
 fn check_files(files: &[impl AsRef<Path>]) {
     let mut failures = BTreeMap::new();
     let (mut cases, mut agreeing) = (0, 0);
+    // Object by object a case takes twenty times as long: all of them do so at night.
+    let one_in = if std::env::var_os("PROPTEST_CASES").is_some() { 1 } else { 20 };
     let mut differences: BTreeMap<String, u32> = BTreeMap::new();
     for file in files {
         let text = std::fs::read_to_string(file).unwrap();
         for line in text.lines() {
             let case: Case = serde_json::from_str(line).unwrap();
             cases += 1;
-            let problems = check_case(&case, line);
+            let problems = check_case(&case, line, cases % one_in == 0);
             if !problems.is_empty() && !EXCEPTIONS.iter().any(|(name, _)| *name == case.name) {
                 failures.insert(case.name.clone(), problems);
             }
@@ -77,7 +79,7 @@ fn check_files(files: &[impl AsRef<Path>]) {
 }
 
 /// The differences between our answer and the contract.
-fn check_case(case: &Case, line: &str) -> Vec<String> {
+fn check_case(case: &Case, line: &str, goes_by_objects: bool) -> Vec<String> {
     let recording = match Recording::from_json(line.as_bytes()) {
         Ok(recording) => recording,
         Err(error) => return check_error(&case.contract, &[error.path]),
@@ -93,7 +95,9 @@ fn check_case(case: &Case, line: &str) -> Vec<String> {
                 problems.push("reconcile and plan differ".to_owned());
             }
             problems.extend(audit(&snapshot, &plan.actions).iter().map(ToString::to_string));
-            problems.extend(object_by_object(&recording).err());
+            if goes_by_objects {
+                problems.extend(object_by_object(&recording).err());
+            }
             round_trip(&plan, &recording);
             problems
         }

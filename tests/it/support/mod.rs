@@ -23,6 +23,7 @@ pub use words::{everything, lines, steps};
 use daemonset::{NodeView, Observed, ObservedAt, Plan, PlanError, PodView, RevisionView};
 use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 /// The plan of a tracker: from the applied changes or, where these do not suffice, of the listed objects.
@@ -43,6 +44,14 @@ where
 /// The number of random cases of a property: `PROPTEST_CASES`, or this number, which a debug build runs in some seconds.
 pub fn cases(otherwise: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Random draws with this number: the same ones each time.
+pub fn draws(number: u64) -> TestRunner {
+    let mut seed = [0; 32];
+    seed[..8].copy_from_slice(&number.to_le_bytes());
+    let config = Config { failure_persistence: None, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed))
 }
 
 /// The instant of all stories.

@@ -11,6 +11,32 @@ pub struct Reach {
 }
 
 impl Reach {
+    /// The things of inputs that a number stands for, until each of the wanted ones is reached or `most` inputs are seen. Rare things take many
+    /// inputs: the ones with a number in `known` come first, and where they no longer suffice the output tells others.
+    pub fn of<I: IntoIterator<Item = (String, u32)>>(
+        wanted: &[&str],
+        known: &[u64],
+        most: u64,
+        mut things: impl FnMut(u64) -> I,
+    ) -> Self {
+        let mut reached = Reach::default();
+        let mut missing: BTreeSet<&str> = wanted.iter().copied().collect();
+        let mut useful = Vec::new();
+        for number in known.iter().copied().chain(0..most) {
+            if missing.is_empty() {
+                break;
+            }
+            things(number).into_iter().for_each(|(thing, times)| reached.see_times(thing, times));
+            let before = missing.len();
+            missing.retain(|thing| !reached.has(thing));
+            if missing.len() < before {
+                useful.push(number);
+            }
+        }
+        println!("the inputs {useful:?} reach: {reached:#?}");
+        reached
+    }
+
     pub fn see(&mut self, thing: impl Into<String>) {
         self.see_times(thing, 1);
     }
