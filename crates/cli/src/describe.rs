@@ -2,6 +2,7 @@
 
 use crate::cluster::{Choice, MIDROLLOUT, Needs, TargetArgs};
 use crate::plan::{any_waits, head_lines, next};
+use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::plan;
@@ -54,7 +55,7 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
             }
             text.push_str(&format!("{:<11}{}\n", "Next", next(&plan, now)));
             if any_waits(&plan) {
-                text.push_str(&format!("{:<11}kubectl daemonset stuck {name}{}\n", "Run", source.flags()));
+                text.push_str(&format!("{:<11}{} stuck {name}{}\n", "Run", plugin(), source.flags()));
             }
             text.push('\n');
             text.push_str(&conditions(&input.recording.daemon_set.status.conditions));

@@ -33,9 +33,10 @@ mod turning;
 mod why;
 mod words;
 
+use crate::shell::called;
 use crate::shell::console::{Stop, finish, in_one_line, print};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Plans, explains, simulates and lints the rollout of a DaemonSet.
@@ -103,7 +104,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::try_parse() {
+    let matches = called::named(Cli::command()).try_get_matches();
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => run(cli.command),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             let printed = print(&error.render().ansi().to_string());

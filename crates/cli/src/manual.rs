@@ -2,14 +2,12 @@
 
 use crate::Cli;
 use crate::cluster::{Connection, Kubectl, Scope};
+use crate::shell::called;
 use crate::shell::console::Stop;
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use std::io::{self, Write};
 use std::path::PathBuf;
-
-/// The name of the program.
-const NAME: &str = "kubectl-daemonset";
 
 #[derive(Args)]
 pub(crate) struct CompletionArgs {
@@ -25,7 +23,7 @@ enum CompletionShell {
     Fish,
     Powershell,
     Zsh,
-    /// A script to be saved in PATH as kubectl_complete-daemonset
+    /// A script to be saved in PATH as kubectl_complete-daemonset, for the plugin kubectl-daemonset
     Kubectl,
 }
 
@@ -59,13 +57,13 @@ pub(crate) fn completion(args: &CompletionArgs) -> Result<u8, Stop> {
         CompletionShell::Powershell => Shell::PowerShell,
         CompletionShell::Zsh => Shell::Zsh,
         CompletionShell::Kubectl => {
-            write_out(b"#!/bin/sh\nexec kubectl-daemonset __complete \"$@\"\n")?;
+            write_out(format!("#!/bin/sh\nexec {} __complete \"$@\"\n", called::file()).as_bytes())?;
             return Ok(0);
         }
     };
     let mut script = Vec::new();
     // The script is for the program's own name: kubectl completes `kubectl daemonset` itself.
-    clap_complete::generate(shell, &mut Cli::command().bin_name(NAME), NAME, &mut script);
+    clap_complete::generate(shell, &mut of_file(), called::file(), &mut script);
     write_out(&script)?;
     Ok(0)
 }
@@ -73,8 +71,13 @@ pub(crate) fn completion(args: &CompletionArgs) -> Result<u8, Stop> {
 pub(crate) fn man(args: &ManArgs) -> Result<u8, Stop> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", args.dir.display()));
     std::fs::create_dir_all(&args.dir).map_err(named)?;
-    clap_mangen::generate_to(Cli::command().bin_name(NAME), &args.dir).map_err(named)?;
+    clap_mangen::generate_to(of_file(), &args.dir).map_err(named)?;
     Ok(0)
+}
+
+/// The command line under the name of the program's file.
+fn of_file() -> Command {
+    called::named(Cli::command()).name(called::file()).bin_name(called::file())
 }
 
 /// One candidate a line, and cobra's directive: 4, no file names; 0, file names too.

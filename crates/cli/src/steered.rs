@@ -3,6 +3,7 @@
 
 use crate::cluster::Input;
 use crate::cluster::policy::{self, PolicyProblem};
+use crate::shell::called::plugin;
 use crate::words::{self, count, labelled};
 use daemonset::model::DaemonSet;
 use daemonset::policy::{FailureAction, RolloutPolicy};
@@ -256,10 +257,10 @@ impl<'a> Steered<'a> {
         let mut steps = Vec::new();
         let name = self.full_name();
         if self.report.stage == RolloutStage::Paused && self.problems.is_empty() {
-            steps.push(("Resume", format!("kubectl daemonset rollout resume {name}")));
+            steps.push(("Resume", format!("{} rollout resume {name}", plugin())));
         }
         if let (Some(wave), RolloutStage::GoingOn) = (self.waits_for_approval(), &self.report.stage) {
-            steps.push(("Approve", format!("kubectl daemonset rollout approve {name} --wave {wave}")));
+            steps.push(("Approve", format!("{} rollout approve {name} --wave {wave}", plugin())));
         }
         if let Some(because) = self.not_undone() {
             steps.push(("Not undone", format!("since {because}")));

@@ -3,6 +3,7 @@
 use crate::cluster::{Choice, Objects, Source};
 use crate::plan::planned::{Named, Planned, fingerprint, planned};
 use crate::plan::{head, text};
+use crate::shell::called::plugin;
 use crate::shell::console::Stop;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Table, presets};
@@ -42,10 +43,10 @@ impl Overview {
         for (position, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, if position + 1 == HEADER.len() { 0 } else { 2 }));
         }
-        let count = crate::words::count(self.rows.len(), "DaemonSet");
+        let (count, plugin) = (crate::words::count(self.rows.len(), "DaemonSet"), plugin());
         format!(
             "{table}\n\n{LABEL}As of{LABEL:#}      {}, {source}: {count}\n\
-             {LABEL}More{LABEL:#}       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE\n",
+             {LABEL}More{LABEL:#}       {plugin} plan NAMESPACE/NAME, {plugin} why NODE\n",
             self.now
         )
     }

@@ -3,6 +3,7 @@
 use crate::cluster::{Input, Source};
 use crate::plan::phrase::Context;
 use crate::plan::{actions, head, rows, table};
+use crate::shell::called::plugin;
 use crate::turning::Details;
 use crate::words;
 use anstyle::{AnsiColor, Style};
@@ -35,7 +36,7 @@ pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Detail
     text.push_str(&line(LABEL, "Next", &next(plan, input.recording.now)));
     if head::any_waits(plan) {
         let meta = &input.recording.daemon_set.metadata;
-        let stuck = format!("kubectl daemonset stuck {}/{}{}", meta.namespace, meta.name, source.flags());
+        let stuck = format!("{} stuck {}/{}{}", plugin(), meta.namespace, meta.name, source.flags());
         text.push_str(&line(LABEL, "Run", &stuck));
     }
     text

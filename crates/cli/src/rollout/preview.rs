@@ -5,6 +5,7 @@ use crate::cluster::policy;
 use crate::cluster::{Choice, Input, Needs, Source};
 use crate::rollout::args::PlanArgs;
 use crate::rollout::{failure, plain_table, steer};
+use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use crate::steered::Steered;
@@ -334,13 +335,13 @@ fn is_approved(steered: &Steered<'_>, wave: usize) -> bool {
 fn stop_in_words(stop: &StopsAt<'_>, steered: &Steered<'_>) -> String {
     let name = steered.full_name();
     match stop {
-        StopsAt::Paused => format!("now: paused, until kubectl daemonset rollout resume {name}"),
+        StopsAt::Paused => format!("now: paused, until {} rollout resume {name}", plugin()),
         StopsAt::Failed { reason } => match steered.retry() {
             Some(retry) => format!("now: the version has failed ({reason}), until {retry}"),
             None => format!("now: the version has failed ({reason})"),
         },
         StopsAt::Approval { wave } => {
-            format!("before wave {wave}, until kubectl daemonset rollout approve {name} --wave {wave}")
+            format!("before wave {wave}, until {} rollout approve {name} --wave {wave}", plugin())
         }
         StopsAt::NoWave { count: number, nodes } => {
             let verb = if *number == 1 { "is in no wave and keeps" } else { "are in no wave and keep" };

@@ -1,5 +1,6 @@
 //! The parts of a program that a shell calls: streams, exit codes, batches of lines, signs of life.
 
+pub(crate) mod called;
 pub(crate) mod console;
 pub(crate) mod hostile;
 pub(crate) mod interrupt;

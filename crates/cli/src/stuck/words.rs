@@ -1,5 +1,6 @@
 //! Waits in words: limits, time, other nodes, and obstacles whose cause is in no pod.
 
+use crate::shell::called::plugin;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::{Ends, Finder};
 use crate::words;
@@ -75,18 +76,18 @@ impl Finder<'_> {
                     (text, vec![case.edit_policy()])
                 }
                 None => {
-                    let resume = format!("kubectl daemonset rollout resume {name}{connection}");
+                    let resume = format!("{} rollout resume {name}{connection}", plugin());
                     (kind.to_string(), vec![resume])
                 }
             },
             ObstacleKind::WaitsForApproval => {
                 let other = case.approval_of_another().unwrap_or_default();
-                let approve = format!("kubectl daemonset rollout approve {name}{connection}");
+                let approve = format!("{} rollout approve {name}{connection}", plugin());
                 (format!("{kind}{other}"), vec![approve])
             }
             ObstacleKind::RolloutFailed => {
                 let retry = case.steered().and_then(|steered| steered.retry());
-                let status = format!("kubectl daemonset rollout status {name}{connection}");
+                let status = format!("{} rollout status {name}{connection}", plugin());
                 (kind.to_string(), [status].into_iter().chain(retry).collect())
             }
             ObstacleKind::WaitsForDelete => {
@@ -98,7 +99,7 @@ impl Finder<'_> {
                 (kind.to_string(), vec![case.describe_node(node.node.as_str())])
             }
             ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit => {
-                (case.rule(node), vec![format!("kubectl daemonset why node/{}{connection}", node.node)])
+                (case.rule(node), vec![format!("{} why node/{}{connection}", plugin(), node.node)])
             }
             _ => (kind.to_string(), vec![case.describe_daemon_set()]),
         }

@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::cluster::Models;
 use crate::plan::Planned;
+use crate::shell::called::plugin;
 use crate::why::{AboutDaemonSet, Answer};
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::Pod;
@@ -90,7 +91,7 @@ fn pulls(pod: &Pod, planned: &Planned) -> Option<String> {
         .find(|(_, detail)| detail.pull.as_ref().is_some_and(|pull| pull.pod.as_ref() == Some(&meta.name)));
     let waits = match node {
         Some((node, _)) => {
-            format!(" Node {node} waits for it: kubectl daemonset why node/{node} tells for which images.")
+            format!(" Node {node} waits for it: {} why node/{node} tells for which images.", plugin())
         }
         None => " No node waits for it now.".to_owned(),
     };

@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::cluster::policy::APPROVED;
+use crate::shell::called::plugin;
 use crate::steered::{Steered, has_available};
 use crate::words;
 use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, WaveProgress};
@@ -36,8 +37,9 @@ impl Case<'_> {
                 format!("{keeps} The rollout counts as paused until its policy is repaired.")
             }
             HoldReason::Paused => format!(
-                "{keeps}{} The rollout is paused: kubectl daemonset rollout resume {name} lets it go on.",
-                wave_of(&steered, node)
+                "{keeps}{} The rollout is paused: {} rollout resume {name} lets it go on.",
+                wave_of(&steered, node),
+                plugin()
             ),
             HoldReason::Stopped { reason, .. } if steered.is_undone() => format!(
                 "{keeps}{} The new version has failed ({reason}), and the template before it comes back.",
@@ -57,7 +59,7 @@ impl Case<'_> {
         let Wait { wave, next, .. } = *wait;
         let order = if wave == next { String::new() } else { format!(", and wave {next} opens before it") };
         let name = steered.full_name();
-        let approve = |wave: u32| format!("kubectl daemonset rollout approve {name} --wave {wave}");
+        let approve = |wave: u32| format!("{} rollout approve {name} --wave {wave}", plugin());
         let needs_approval = |wave: u32| steered.needs_approval(wave as usize);
         let step = match (wait.progress, wait.opens_at) {
             (WaveProgress::WaitsForApproval, _) => {

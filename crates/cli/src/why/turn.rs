@@ -1,6 +1,7 @@
 //! The turn of a node in sentences: its gates, the images and the room that it lacks, and pods that settle.
 
 use crate::case::Case;
+use crate::shell::called::plugin;
 use crate::turning::list;
 use crate::words::{self, deleting};
 use daemonset::kubernetes::well_known::TURN_PREFIX;
@@ -103,7 +104,8 @@ impl Case<'_> {
         if turn.closed.iter().any(|gate| gate == "drained") {
             let node = &node.node;
             text.push_str(&format!(
-                " The drain opens drained: kubectl daemonset drain {node} tells which pods it waits for."
+                " The drain opens drained: {} drain {node} tells which pods it waits for.",
+                plugin()
             ));
         }
         let others: Vec<&String> = turn.closed.iter().filter(|gate| *gate != "drained").collect();

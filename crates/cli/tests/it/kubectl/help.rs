@@ -5,7 +5,7 @@ use crate::program::{Ran, binary, dump, finish};
 use std::fs;
 use std::process::Command;
 
-const SUBCOMMANDS: [&str; 24] = [
+pub(super) const SUBCOMMANDS: [&str; 24] = [
     "plan",
     "why",
     "on",

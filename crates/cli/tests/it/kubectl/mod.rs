@@ -1,5 +1,6 @@
 //! A cluster read by kubectl: a fake one, which is a shell script at the front of PATH.
 
+mod called;
 mod cluster;
 mod events;
 mod failures;
