@@ -76,6 +76,11 @@ pub fn eligible<'f>(
     node_sync: &'f NodeSync,
     node: NodeIx,
 ) -> Option<(FleetIx, &'f FleetPod)> {
+    // Until then nobody knows whether the other controller has seen the template: it would replace the pod by one of the old version, and a
+    // rollout whose first pods go without the mark of its start may seem never to have begun.
+    if fleet.awaits_revision {
+        return None;
+    }
     // A pod that is not Ready serves nobody: it goes even where no other one can come at once.
     candidate(fleet, node_sync, node)
         .filter(|(_, pod)| !pod.readiness.is_ready() || may_get_a_pod(fleet, node_sync, node))

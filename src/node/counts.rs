@@ -90,5 +90,5 @@ fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) ->
         Strategy::OnDelete | Strategy::Replace(_) => true,
         Strategy::Surge { .. } => has_place(fleet, node_sync, node),
     };
-    is_free && !has_excess && !is_backed_off
+    is_free && !has_excess && !is_backed_off && !fleet.awaits_revision
 }

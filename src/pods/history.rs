@@ -103,6 +103,11 @@ impl<'a> History<'a> {
         self.revisions.at(self.current)
     }
 
+    /// Whether the current one is there, and has an owner.
+    pub fn has_owned_current(&self) -> bool {
+        self.current().view.is_some_and(|view| view.controller.is_some())
+    }
+
     /// The name of the current one, also when this plan creates it.
     pub fn current_name(&self, snapshot: &Snapshot<'_>) -> String {
         let current = self.current();

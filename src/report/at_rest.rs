@@ -85,6 +85,7 @@ impl AtRest<'_> {
     fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod) -> NodeOutcome {
         let AtRest { fleet, node_sync, budget, choice, .. } = *self;
         match fleet.snapshot.spec.strategy {
+            Strategy::Replace(_) if fleet.awaits_revision => NodeOutcome::WaitsForRevision,
             Strategy::OnDelete => NodeOutcome::WaitsForDelete,
             Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
                 used: self.used(pod.readiness),

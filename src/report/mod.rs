@@ -650,6 +650,9 @@ pub enum NodeOutcome {
     },
     /// It is in turn, and too many other nodes are down for its pod to go.
     WaitsForRoom,
+    /// The update is driven, and the other controller, which creates the pods, has not created the revision of the new version, or
+    /// not adopted it: perhaps it does not know the new version yet.
+    WaitsForRevision,
 }
 
 /// A few words, with the instant until or since when they hold. The alternate form `{:#}` leaves the instant out; it is
@@ -709,6 +712,9 @@ impl fmt::Display for NodeOutcome {
             NodeOutcome::WaitsForPull => f.write_str("waits for its images"),
             NodeOutcome::DoesNotFit { resource } => write!(f, "waits: the new pod does not fit ({resource})"),
             NodeOutcome::WaitsForRoom => f.write_str("in turn, waits until fewer other nodes are down"),
+            NodeOutcome::WaitsForRevision => {
+                f.write_str("waits: the other controller has not created the revision of the new version")
+            }
         }?;
         if let NodeOutcome::Create { rejected: Some(rejected), .. }
         | NodeOutcome::UpdateInPlace { rejected: Some(rejected), .. }
@@ -757,7 +763,8 @@ impl NodeOutcome {
             | NodeOutcome::WaitsForGates { .. }
             | NodeOutcome::WaitsForPull
             | NodeOutcome::DoesNotFit { .. }
-            | NodeOutcome::WaitsForRoom => None,
+            | NodeOutcome::WaitsForRoom
+            | NodeOutcome::WaitsForRevision => None,
         }
     }
 }

@@ -47,7 +47,9 @@ impl Movement {
             NodeOutcome::WaitsForGates { .. } => Movement::Blocked(ObstacleKind::ClosedGates),
             NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
             NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
-            NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull => Movement::Waiting,
+            NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull | NodeOutcome::WaitsForRevision => {
+                Movement::Waiting
+            }
             NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
             | NodeOutcome::WaitsForRoom

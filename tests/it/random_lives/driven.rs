@@ -2,7 +2,7 @@
 
 use super::commands::{Command, Limits};
 use super::steering::{Steering, UpTo, WaveChoice};
-use super::trial::{Beginning, Choices, Origin, Trial};
+use super::trial::{Beginning, Choices, Origin, Trial, Versions};
 use super::{COMMANDS, assert_reach, life_that, things};
 use std::collections::BTreeSet;
 
@@ -97,6 +97,33 @@ fn a_fleet_is_settled_where_the_cache_lacks_a_new_node() {
     trial.perform(Command::AddNode, 0);
     trial.perform(Command::Freeze { kind: 113 }, 100);
     trial.perform(Command::Release { version: 0 }, 100);
+    trial.settle().unwrap();
+    assert_eq!(trial.broken(), Vec::<String>::new());
+}
+
+/// Each pod goes at once when a broken version is released: the driver takes none before the other controller has created the revision, or
+/// the rollout begins without a mark, looks settled, and is never undone.
+#[test]
+fn a_broken_version_that_takes_all_nodes_at_once_is_undone() {
+    let mut trial = Trial::begin(Beginning {
+        seed: 6_444_335_271_555_852_598,
+        nodes: 3,
+        limits: Limits::MaxUnavailable(2),
+        min_ready: 0,
+        memory_survives: false,
+        taints_absence: false,
+        policy: Choices { excuses_down: false, respects_lifecycle: false, steering: None, drives: true },
+        origin: Origin::Recorded(Versions::Numbers),
+    });
+    let wave = WaveChoice { ssd: None, up_to: None, bake: 0, approval: false };
+    let steering = Steering { waves: [Some(wave), None, Some(wave)], paused: false, on_failure: None };
+    trial.perform(Command::Release { version: 2 }, 63);
+    trial.perform(Command::Taint { node: 15, execute: false }, 31);
+    trial.perform(Command::Steer(Some(steering)), 17_852);
+    trial.perform(Command::DeletePod { pod: 42 }, 0);
+    trial.perform(Command::CrashPod { pod: 11 }, 0);
+    trial.perform(Command::Crash { after: 0 }, 17);
+    trial.perform(Command::Pause { paused: false }, 16_598);
     trial.settle().unwrap();
     assert_eq!(trial.broken(), Vec::<String>::new());
 }

@@ -145,6 +145,7 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::WaitsForPull => "waiting for images",
         NodeOutcome::DoesNotFit { .. } => "too small for the new pod",
         NodeOutcome::WaitsForRoom => "in turn, waiting for room",
+        NodeOutcome::WaitsForRevision => "waiting for the revision of the new version",
         other => return format!("{other:#}"),
     };
     text.to_owned()

@@ -169,6 +169,7 @@ fn urgency(outcome: &NodeOutcome) -> Urgency {
         | NodeOutcome::WaitsForTargets { .. }
         | NodeOutcome::InFlight { .. }
         | NodeOutcome::WaitsForPull
+        | NodeOutcome::WaitsForRevision
         | NodeOutcome::LeftAlone { .. } => Urgency::Waits,
         NodeOutcome::WaitsForReady
         | NodeOutcome::WaitsForBackOff { .. }

@@ -56,9 +56,9 @@ impl Finder<'_> {
             | NodeOutcome::UpdateInPlace { .. }
             | NodeOutcome::TurnBegins
             | NodeOutcome::WaitsForNextPlan => return None,
-            NodeOutcome::WaitsForTargets { .. } | NodeOutcome::WaitsForRoom => {
-                (Ends::Others, format!("{:#}", node.outcome))
-            }
+            NodeOutcome::WaitsForTargets { .. }
+            | NodeOutcome::WaitsForRoom
+            | NodeOutcome::WaitsForRevision => (Ends::Others, format!("{:#}", node.outcome)),
             outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
         })
     }

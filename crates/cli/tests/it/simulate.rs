@@ -265,8 +265,8 @@ fn a_driven_rollout_is_simulated_beside_kubernetes_own_controller() {
     Policy     driven beside Kubernetes' own controller, maxUnavailable 2; waves 1 (bake 1m), all
     Rollout    complete in 2m24s
     Reached    6 of 6 nodes ever got the new version
-    Waves      0: 1 node, 0s to 1m23s; 1: 6 nodes, 1m23s to 2m23s
-    Down       at worst 2 of 6 nodes (1m23s after the start); maxUnavailable allows 2
+    Waves      0: 1 node, 0s to 1m24s; 1: 6 nodes, 1m24s to 2m23s
+    Down       at worst 2 of 6 nodes (1m24s after the start); maxUnavailable allows 2
     Pods       6 created, 6 deleted
     Controller 46 reconciles
     Left over  none: every target node has an available pod of the new version

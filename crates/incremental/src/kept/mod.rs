@@ -79,6 +79,8 @@ struct HistoryFacts {
     created_at: Option<Timestamp>,
     /// The current revision is there.
     exists: bool,
+    /// And has an owner.
+    is_owned: bool,
     /// The meaning of each hash that a pod carries.
     hashes: BTreeMap<Arc<str>, HashFacts>,
 }

@@ -5,6 +5,7 @@ use crate::support::{
     Given, PodStory, given, new, node, old, on_delete, pod, revision, rolling, steps, surging, template,
 };
 use daemonset::Action;
+use daemonset::report::NodeOutcome;
 use serde_json::{Value, json};
 
 fn driven(rollout: Value) -> Given {
@@ -86,10 +87,24 @@ fn nothing_is_done_where_the_other_controller_acts_alone() {
     assert_eq!(empty.plan().actions, []);
     let fresh =
         driven(json!({})).with("/daemonSet/spec/template", template("newer")).node(node("a").has(old()));
-    assert!(
-        fresh.plan().actions.iter().all(|action| action.kind() == "DeletePod"),
-        "the revision is its to create"
-    );
+    assert_eq!(fresh.plan().actions, [], "the revision is its to create");
+}
+
+/// The other controller may not know the new version yet, and the rollout could not be marked as begun.
+#[test]
+fn the_first_pod_waits_for_the_revision_of_the_other_controller() {
+    let outcome = |fleet: Given| {
+        let plan = fleet.node(node("a").has(old())).plan();
+        (plan.report.nodes[0].outcome.clone(), deletes(&plan))
+    };
+    let waits = (NodeOutcome::WaitsForRevision, Vec::<String>::new());
+    let fresh = || driven(json!({})).with("/daemonSet/spec/template", template("newer"));
+    assert_eq!(outcome(fresh()), waits);
+    assert_eq!(outcome(fresh().policy(json!({"drive": rolling(1)}))), waits, "without waves, too");
+    let mut current = revision("new", 2);
+    current["metadata"]["ownerReferences"] = json!([]);
+    assert_eq!(outcome(driven(json!({})).revisions([revision("old", 1), current])), waits, "not adopted yet");
+    assert_eq!(outcome(driven(json!({}))).1, ["a"], "it is there");
 }
 
 #[test]
