@@ -11,6 +11,10 @@ gate:
 nightly:
     .ci/run night
 
+# The files of a release in target/release-files, for RELEASE_URL and HOMEPAGE.
+release:
+    .ci/run release
+
 [no-exit-message]
 run +steps:
     .ci/run {{ steps }}
