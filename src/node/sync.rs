@@ -299,14 +299,17 @@ impl NodeSync {
     }
 
     /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
-    /// it has no live one. In both cases a back-off, a create in flight, and a lifecycle state that the
+    /// it has no live one, and none that is being changed in its place and stays. In both cases a back-off, a create in flight, and a lifecycle state that the
     /// policy respects prevent it: a kubelet that shuts down rejects each pod, and would get one after the other
     /// (kubernetes#122912).
     fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
         // The deletes of this plan free no place yet: their pods are there until a later snapshot.
-        let is_free =
-            if fleet.is_surge() { pods.all(|(_, pod)| !pod.is_live()) } else { pods.next().is_none() };
+        let is_free = if fleet.is_surge() {
+            pods.all(|(_, pod)| !pod.is_live() && !fleet.is_changing(pod))
+        } else {
+            pods.next().is_none()
+        };
         let may_get_a_pod = self.back_off(node).is_none() && fleet.lifecycle(node).is_none();
         if is_free && may_get_a_pod && fleet.in_flight(node).is_none() {
             match fleet.with_name_of(node) {

@@ -67,7 +67,12 @@ impl<'s> Burst<'s> {
         let requeue = if capped || pulls.as_ref().is_some_and(|pulls| pulls.is_capped) {
             Some((fleet.snapshot.now, RequeueReason::Burst))
         } else {
-            next_change((fleet, node_sync), waits, update).into_iter().chain(rest.next_change).min()
+            let place_free_at = pulls.as_ref().and_then(|pulls| pulls.place_free_at);
+            let pull = place_free_at.map(|at| (at, RequeueReason::PullTimeout));
+            [next_change((fleet, node_sync), waits, update), rest.next_change, pull]
+                .into_iter()
+                .flatten()
+                .min()
         };
         Burst { deletes, creates, pulls, requeue }
     }
@@ -139,11 +144,14 @@ fn next_of_turns(fleet: &Fleet<'_>, waits: &Waits) -> Option<(Timestamp, Requeue
     let rare = fleet.rare.as_ref()?;
     let settled = rare.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
     let patched = rare.turns.iter().filter_map(|turn| turn.in_flight_until).min();
+    let pulls =
+        fleet.snapshot.memory.as_ref().and_then(|memory| memory.pulls_in_flight_until(fleet.snapshot));
     RequeueReason::first([
         (waits.found().and_then(|found| found.next_overdue), RequeueReason::TurnOverdue),
         (waits.found().and_then(|found| found.next_pull_end), RequeueReason::PullTimeout),
         (settled, RequeueReason::InPlaceSettled),
         (patched, RequeueReason::InFlightExpiry),
+        (pulls, RequeueReason::InFlightExpiry),
     ])
 }
 

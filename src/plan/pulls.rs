@@ -13,6 +13,7 @@ use crate::pod_manifest::{PodManifest, Shared};
 use crate::position::NodeIx;
 use daemonset_objects::kubernetes::well_known::{PULL_OWNER_LABEL, PULL_REVISION_LABEL};
 use daemonset_objects::model::NodeName;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub struct Pulls<'s> {
     pub deletes: Vec<PullPod<'s>>,
     /// More are due than the caps leave room for.
     pub is_capped: bool,
+    /// When the time of the next pull pod is over whose place another node waits for.
+    pub place_free_at: Option<Timestamp>,
 }
 
 impl<'s> Pulls<'s> {
@@ -41,21 +44,25 @@ impl<'s> Pulls<'s> {
         }
         let mut deletes: Vec<PullPod<'s>> = pods.iter().filter(|pod| is_over(parts, pod)).copied().collect();
         deletes.sort_unstable_by_key(|pod| (pod.view.target, pod.view.name));
-        let parallel = pull::rules(snapshot).map_or(0, |rules| {
+        let (mut parallel, mut place_free_at) = (0, None);
+        if let Some(rules) = pull::rules(snapshot) {
             let limit =
                 planted::limit(rules.parallel.scaled(parts.counts.sums.get(Figure::Desired)) as usize);
             let is_pulling = |pod: &&PullPod<'_>| {
                 !pod.is_terminating && !pod.is_done() && !pod.is_late(rules, snapshot.now)
             };
-            limit.saturating_sub(pods.iter().filter(is_pulling).count() + unseen_pulls(parts).len())
-        });
-        let mut creates = wanted(parts, &taken.collect(), parallel);
+            let pulling = pods.iter().filter(is_pulling);
+            parallel = limit.saturating_sub(pulling.clone().count() + unseen_pulls(parts).len());
+            place_free_at = pulling.filter_map(|pod| pod.ends_at(rules)).min();
+        }
+        let (mut creates, lacks_places) = wanted(parts, &taken.collect(), parallel);
+        place_free_at = place_free_at.filter(|_| lacks_places);
         let is_capped = creates.len() > creates_room || deletes.len() > deletes_room;
         creates.truncate(creates_room);
         // The most urgent ones are chosen; all of them are created by name, as other pods are.
         creates.sort_unstable_by(|a, b| snapshot.index.by_name(*a, *b));
         deletes.truncate(deletes_room);
-        Some(Box::new(Pulls { creates, deletes, is_capped }))
+        Some(Box::new(Pulls { creates, deletes, is_capped, place_free_at }))
     }
 }
 
@@ -81,14 +88,10 @@ fn unseen_pulls<'p>(parts: &Parts<'p, '_>) -> &'p BTreeSet<&'p str> {
     parts.fleet.rare.as_ref().map_or(&NONE, |rare| &rare.unseen_pulls)
 }
 
-/// The candidates that need a pull pod: the first `count`, in their order.
-fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>, count: usize) -> Vec<NodeIx> {
+/// The candidates that need a pull pod: the first `count`, in their order; and whether there are more.
+fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>, count: usize) -> (Vec<NodeIx>, bool) {
     let fleet = parts.fleet;
     let snapshot = fleet.snapshot;
-    // Most plans of an update: as many pull as may, and nobody is looked at.
-    if count == 0 {
-        return Vec::new();
-    }
     let unseen = unseen_pulls(parts);
     let has_pod = |node: NodeIx| {
         let hash = parts.goal_hash(node);
@@ -97,7 +100,11 @@ fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>, count: usize) -> Vec<
         fleet.pull_pods_of(node).iter().any(|pod| pod.hash == hash) || (!unseen.is_empty() && is_unseen())
     };
     let not_pulled = parts.waits.found().into_iter().flat_map(|found| &found.not_pulled).copied();
-    let lacks_pod = not_pulled.filter(|node| !taken.contains(node) && !has_pod(*node));
+    let mut lacks_pod = not_pulled.filter(|node| !taken.contains(node) && !has_pod(*node));
+    // Most plans of an update: as many pull as may, and the others are not ranked.
+    if count == 0 {
+        return (Vec::new(), lacks_pod.next().is_some());
+    }
     let ranked = lacks_pod.map(|node| {
         let eligible = eligible(fleet, parts.node_sync, node);
         // The order of the update: pods that are not Ready go first.
@@ -112,13 +119,14 @@ fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>, count: usize) -> Vec<
         ((fleet.turn(node).is_none(), group, urgency, snapshot.node(node).name), node)
     });
     let mut wanted: Vec<_> = ranked.collect();
+    let lacks_places = count < wanted.len();
     // A whole fleet may lack the images: the first ones are put in front in linear time, and only they are sorted.
-    if count < wanted.len() {
+    if lacks_places {
         wanted.select_nth_unstable(count);
         wanted.truncate(count);
     }
     wanted.sort_unstable();
-    wanted.into_iter().map(|(_, node)| node).collect()
+    (wanted.into_iter().map(|(_, node)| node).collect(), lacks_places)
 }
 
 /// The parts of a template's pod spec that a pull depends on: the registry's secrets, and the place where the pod may run.

@@ -94,6 +94,20 @@ impl Memory {
         snapshot.in_flight_until(delete.at, delete.version)
     }
 
+    /// When the next create or delete of a pull pod expires that the snapshot does not show.
+    pub(crate) fn pulls_in_flight_until(&self, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        if self.turns.pulls.is_empty() && self.turns.pull_deletes.is_empty() {
+            return None;
+        }
+        let unseen = self.unseen_pulls(snapshot);
+        let creates = unseen.iter().filter_map(|name| {
+            let pull = self.turns.pulls.get(*name)?;
+            snapshot.in_flight_until(pull.at, pull.version)
+        });
+        let there = snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none());
+        creates.chain(there.filter_map(|pod| self.pull_deleted_until(pod.uid, snapshot))).min()
+    }
+
     /// Forgets an action whose answer was lost and that was not done, as the stored objects show. The patch of a node is in flight until
     /// it expires: nobody reads the nodes from storage.
     pub(crate) fn settle_turns(&mut self, action: &Action, stored: &Snapshot<'_>) {

@@ -355,6 +355,16 @@ impl<'a> Fleet<'a> {
         self.rare.as_ref()?.in_place(pod.view)
     }
 
+    /// Whether the change of this pod in its place is in flight, and no deletion is: it serves nobody, and stays.
+    pub fn is_changing(&self, pod: &FleetPod) -> bool {
+        let (view, snapshot) = (self.view(pod), self.snapshot);
+        let memory = snapshot.memory.as_ref().filter(|_| self.rare.is_some() && view.deleted_at.is_none());
+        memory.is_some_and(|memory| {
+            memory.changing_until(view, snapshot).is_some()
+                && memory.deleting_until(view.uid, snapshot).is_none()
+        })
+    }
+
     /// When a pod was created, or changed in its place after that: its version has run since then.
     pub fn birth(&self, pod: &FleetPod) -> Option<Timestamp> {
         // `None` is less than each instant, so that a pod of unknown creation has the instant of its change.

@@ -1,7 +1,7 @@
 //! What a memory has of turns, pulls and changes in place until a snapshot shows it.
 
 use super::{begun, outcome, taken};
-use crate::support::{Given, PodStory, at, given, new, node, now, old, pod, rolling};
+use crate::support::{Given, PodStory, at, given, new, node, now, old, pod, rolling, surging};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, ActionOutcome, Memory};
 use serde_json::json;
@@ -86,6 +86,7 @@ fn a_pull_pod_that_is_not_shown_is_not_created_again_and_holds_its_place() {
     assert!(memory.is_in_flight(&create));
     let stale = fleet.memory(&memory).plan();
     assert!(!stale.actions.iter().any(|action| matches!(action, Action::CreatePod { .. })));
+    assert_eq!(stale.requeue_at(), Some(at(300)));
 }
 
 #[test]
@@ -109,7 +110,11 @@ fn a_pull_pod_is_not_deleted_twice() {
     let recording = fleet.recording();
     memory.observe(&recording.snapshot().unwrap());
     assert!(memory.is_in_flight(&delete), "the list still shows it");
-    assert_eq!(fleet.memory(&memory).steps(), [""; 0]);
+    assert_eq!(
+        fleet.memory(&memory).steps(),
+        [format!("requeue at {}: InFlightExpiry", at(300))],
+        "it is asked for again after that"
+    );
     let gone = given(rolling(1)).node(node("a").has(new())).recording();
     memory.observe(&gone.snapshot().unwrap());
     assert!(!memory.is_in_flight(&delete));
@@ -134,6 +139,16 @@ fn a_pod_whose_change_is_not_shown_serves_nobody_and_is_not_changed_again() {
     let stale = fleet.memory(&memory);
     assert_eq!(taken(&stale), [""; 0]);
     assert_eq!(stale.plan().report.budget.unwrap().unavailable, 1);
+}
+
+/// It stays, and comes back: a pod beside it would be one too many.
+#[test]
+fn under_surge_too_no_pod_is_created_beside_one_whose_change_is_not_shown() {
+    let fleet = in_place(running());
+    let (_, memory) = after(&fleet, &ActionOutcome::Done);
+    let surge = fleet.with("/daemonSet/spec/updateStrategy", surging(2)).memory(&memory);
+    assert_eq!(surge.steps()[0], "create on b in batch 0: Surge");
+    assert_eq!(surge.steps().len(), 2, "{:?}", surge.steps());
 }
 
 #[test]

@@ -169,6 +169,16 @@ fn no_more_nodes_pull_at_a_time_than_the_policy_says() {
     assert_eq!(two.steps()[0], "create on b in batch 0: PullImages");
 }
 
+/// Neither pod is Ready, so that none waits for its own pull.
+#[test]
+fn the_plan_looks_again_when_the_place_of_a_pull_is_free() {
+    let pulling = pull(PULL_A, 60, waiting("ContainerCreating"));
+    let fleet = given(rolling(1)).node(node("a").has(old().not_ready()).has(pulling)).node(node("b"));
+    let fleet = fleet.node(node("c").has(old().not_ready()));
+    let given = fleet.policy(json!({"pull": {"parallel": 1}, "unready": "WithinBudget"}));
+    assert_eq!(given.plan().requeue_at(), Some(at(540)));
+}
+
 #[test]
 fn a_pull_whose_time_is_over_holds_no_place() {
     let fleet =
