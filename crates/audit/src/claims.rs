@@ -6,12 +6,13 @@ use super::lineage::ownership;
 use super::named::Subject;
 use super::stage::PodStage;
 use super::violation::Findings;
-use daemonset::internal::{Ownership, PodIx, RevisionIx, is_of_turns};
+use super::{memories, pulls};
+use daemonset::internal::{Ownership, PodIx, RevisionIx};
 use daemonset::{Action, DeleteReason};
 
 /// Checks names, owners and second deletes of all actions.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
-    let mut deleted_revisions = Vec::new();
+    let (mut deleted_revisions, mut deleted_pulls) = (Vec::new(), Vec::new());
     let mut deletes = context.deletes.iter().peekable();
     for (index, action, subject) in context.actions() {
         let counts = deletes.next_if(|delete| delete.action == index).is_some();
@@ -21,7 +22,8 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
             Subject::Pod(pod) if counts || context.owns_pod(pod) => {
                 wrong_action_on_own_pod(context, action, pod, counts)
             }
-            Subject::Pod(pod) => wrong_action_on_pod(context, action, pod),
+            Subject::Pod(pod) => wrong_action_on_pod(context, action, pod)
+                .or_else(|| deleted_again(&mut deleted_pulls, action, pod)),
             Subject::Revision(revision) => wrong_action_on_revision(context, action, revision)
                 .or_else(|| deleted_again(&mut deleted_revisions, action, revision)),
         };
@@ -65,11 +67,14 @@ fn wrong_action_on_pod(context: &Context<'_>, action: &Action, pod: PodIx) -> Op
         Action::ReleasePod { .. } => {
             (facts.ownership != Ownership::Controlled).then_some(ViolationKind::WrongRelease)
         }
-        // A pull pod has no controller, and names its DaemonSet in a label.
         Action::DeletePod { reason: DeleteReason::PullDone, .. } => {
-            let is_its_own =
-                is_of_turns(context.snapshot.pod(pod), &context.snapshot.spec().daemon_set.metadata.uid);
-            (!is_its_own).then_some(ViolationKind::ForeignObject)
+            let (snapshot, pod) = (context.snapshot, context.snapshot.pod(pod));
+            let is_going = pod.deleted_at.is_some() || memories::pull_delete_in_flight(snapshot, pod.uid);
+            if !pulls::is_own(snapshot, pod) {
+                Some(ViolationKind::ForeignObject)
+            } else {
+                is_going.then_some(ViolationKind::AlreadyTerminating)
+            }
         }
         _ => Some(ViolationKind::ForeignObject),
     }
@@ -101,13 +106,9 @@ fn wrong_action_on_revision(
     }
 }
 
-/// A terminating revision may be deleted again, but not twice by one list.
-fn deleted_again(
-    deleted: &mut Vec<RevisionIx>,
-    action: &Action,
-    position: RevisionIx,
-) -> Option<ViolationKind> {
-    if !matches!(action, Action::DeleteRevision { .. }) {
+/// A terminating revision may be deleted again, but neither it nor a pull pod twice by one list.
+fn deleted_again<I: Ord>(deleted: &mut Vec<I>, action: &Action, position: I) -> Option<ViolationKind> {
+    if !matches!(action, Action::DeleteRevision { .. } | Action::DeletePod { .. }) {
         return None;
     }
     match deleted.binary_search(&position) {

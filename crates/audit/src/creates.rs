@@ -58,6 +58,8 @@ fn must_not_get_a_pod(context: &Context<'_>, counts: &NodeCounts, node: &str) ->
             live == 0 || (live == 1 && counts.terminating == 0 && waits_for_successor(counts))
         }
     };
+    // It serves nobody now, and will again: a pod beside it would be a second one.
+    let free = free && !counts.is_changing;
     (!free).then(|| ViolationKind::NodeOccupied { pods: live + counts.terminating + counts.finished })
 }
 

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::excuse::{Absences, taken_at};
+use super::memories;
 use super::named::Subject;
 use super::stage::{PodStage, Rank};
 use daemonset::internal::{
@@ -108,6 +109,8 @@ pub(super) struct NodeCounts {
     /// An updated one has failed: the back-off counts.
     pub(super) has_failed: bool,
     pub(super) terminating: u32,
+    /// One of these is only being changed in its place.
+    pub(super) is_changing: bool,
     /// Terminating ones that count in maxSurge: until their deletionTimestamp has passed.
     terminating_in_time: u32,
     /// A pod was created here, and is not seen yet.
@@ -131,6 +134,7 @@ impl NodeCounts {
         finished: 0,
         has_failed: false,
         terminating: 0,
+        is_changing: false,
         terminating_in_time: 0,
         unseen: false,
         unseen_updated: false,
@@ -376,9 +380,14 @@ impl Fleet {
             }
             if let Some(node) = facts.node {
                 let now = context.snapshot.now();
+                let is_changing = stage == PodStage::Terminating
+                    && pod.deleted_at.is_none()
+                    && memories::change_in_flight(context.snapshot, pod)
+                    && !memories::delete_in_flight(context.snapshot, pod.uid);
                 absences.note_pod(context.snapshot, node, pod, stage, context.lineage.is_of_goal(facts));
                 self.nodes.change(node, |node| {
                     node.count(stage, pod.deleted_at.is_none_or(|overdue| now < overdue));
+                    node.is_changing |= is_changing;
                     node.has_failed |= stage == PodStage::Failed && context.lineage.is_of_goal(facts);
                 });
             }

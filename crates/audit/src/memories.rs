@@ -78,6 +78,11 @@ pub(super) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
     unseen.len() as u32
 }
 
+pub(super) fn pull_delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
+    let accepted = snapshot.memory().and_then(|memory| memory.turns.pull_deletes.get(uid));
+    accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
+}
+
 /// Whether the create of the pull pod with this name was refused half an hour ago, or later.
 pub(super) fn is_pull_refused(snapshot: &Snapshot<'_>, name: &str) -> bool {
     let refused = snapshot.memory().and_then(|memory| memory.turns.refused_pulls.get(name));

@@ -23,18 +23,20 @@ pub(super) struct Pull<'s> {
 
 /// The pull pods of the DaemonSet.
 pub(super) fn of_daemon_set<'s>(snapshot: &'s Snapshot<'s>) -> impl Iterator<Item = Pull<'s>> {
-    let metadata = &snapshot.spec().daemon_set.metadata;
-    let own = snapshot.pods().iter().filter(|pod| {
-        let owner = || pod.labels.get("pull.daemonset/owner");
-        pod.controller.is_none()
-            && pod.namespace == metadata.namespace
-            && owner() == Some(metadata.uid.as_str())
-    });
+    let own = snapshot.pods().iter().filter(|pod| is_own(snapshot, pod));
     own.map(|pod| Pull {
         pod,
         node: pod.target.and_then(|node| snapshot.index().node(node)),
         hash: pod.labels.get("pull.daemonset/revision").unwrap_or_default(),
     })
+}
+
+/// Whether a pod pulls images for the DaemonSet: it has no controller, and names the DaemonSet in a label.
+pub(super) fn is_own(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+    let metadata = &snapshot.spec().daemon_set.metadata;
+    pod.controller.is_none()
+        && pod.namespace == metadata.namespace
+        && pod.labels.get("pull.daemonset/owner") == Some(metadata.uid.as_str())
 }
 
 /// The pull pods by their nodes and the hashes of their revisions, where a policy asks for them.
@@ -154,12 +156,12 @@ pub(super) fn check(snapshot: &Snapshot<'_>, desired: u32, actions: &[Action], f
     };
     let limit = super::limits::nodes(rules.parallel, desired);
     let pulling = of_daemon_set(snapshot).filter(|pull| pull.pulls(snapshot, rules)).count();
-    let known: BTreeSet<(Option<&str>, &str)> =
+    let mut known: BTreeSet<(Option<&str>, &str)> =
         of_daemon_set(snapshot).map(|pull| (pull.pod.target, pull.hash)).collect();
     let mut pulling = pulling as u32 + memories::unseen_pulls(snapshot);
     for (index, node, pod) in creates {
         pulling += 1;
-        if known.contains(&(Some(node.as_str()), pod.revision_hash())) {
+        if !known.insert((Some(node.as_str()), pod.revision_hash())) {
             findings.add(index, ViolationKind::SecondCreate);
         } else if pulling > limit {
             findings.add(index, ViolationKind::TooManyPulls { pulling, limit });

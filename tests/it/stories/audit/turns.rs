@@ -1,7 +1,9 @@
 //! Turns, pulls and changes in place: each list breaks one rule.
 
-use super::{broken, delete, named};
-use crate::support::{Given, NodeStory, PodStory, TURN_KEY, at, given, new, node, old, request, rolling};
+use super::{broken, create, delete, named};
+use crate::support::{
+    Given, NodeStory, PodStory, TURN_KEY, at, given, new, node, old, request, rolling, surging,
+};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, DeleteReason, TurnReason};
 use daemonset_audit::{BudgetFigure, ViolationKind as Kind};
@@ -110,6 +112,43 @@ fn only_a_pull_pod_is_deleted_as_one() {
     let fleet = given(rolling(1)).node(node("a").has(old().orphan().named("web").label("app", "web")));
     let delete = Action::delete_pod("a".into(), named("web"), DeleteReason::PullDone);
     assert_eq!(broken(&fleet, &[delete]), [Kind::ForeignObject]);
+}
+
+#[test]
+fn a_pull_pod_is_deleted_once() {
+    let labels = json!({"pull.daemonset/owner": "uid-agent", "pull.daemonset/revision": "old"});
+    let pull = || old().orphan().named("pull").with("/metadata/labels", labels.clone());
+    let fleet = |pull: PodStory| given(rolling(1)).node(node("a").has(new()).has(pull));
+    let delete = || Action::delete_pod("a".into(), named("pull"), DeleteReason::PullDone);
+    assert_eq!(broken(&fleet(pull()), &[delete()]), []);
+    assert_eq!(broken(&fleet(pull()), &[delete(), delete()]), [Kind::DeletedTwice]);
+    assert_eq!(broken(&fleet(pull().terminating(5)), &[delete()]), [Kind::AlreadyTerminating]);
+    let mut in_flight = fleet(pull());
+    in_flight.json["memory"] = json!({"turns": {"pullDeletes": {"uid-pull": {"at": at(-10)}}}});
+    assert_eq!(broken(&in_flight, &[delete()]), [Kind::AlreadyTerminating]);
+    let changed = pull().with("/metadata/labels", json!({})).changed(10, "old", "runtime://1");
+    assert_eq!(broken(&fleet(changed), &[delete()]), [Kind::ForeignObject], "it pulls nothing");
+}
+
+#[test]
+fn a_node_pulls_the_images_of_a_revision_once() {
+    let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old()));
+    let fleet = fleet.policy(json!({"pull": {"parallel": 2}}));
+    let again = |batch| {
+        fleet.plan().actions.into_iter().find_map(|action| match action {
+            Action::CreatePod { node, reason, pod, .. } => Some(Action::create_pod(node, batch, reason, pod)),
+            _ => None,
+        })
+    };
+    assert_eq!(broken(&fleet, &[again(0).unwrap(), again(1).unwrap()]), [Kind::SecondCreate]);
+}
+
+#[test]
+fn a_pod_that_is_being_changed_in_its_place_stays_alone_under_surge_too() {
+    let mut fleet = given(surging(1)).node(node("a").has(old()));
+    let change = json!({"at": at(-10), "changedAt": at(-10)});
+    fleet.json["memory"] = json!({"turns": {"inPlace": {"uid-a-1": change}}});
+    assert_eq!(broken(&fleet, &[create("a")]), [Kind::NodeOccupied { pods: 1 }]);
 }
 
 #[test]
