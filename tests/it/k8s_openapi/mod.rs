@@ -6,7 +6,7 @@ mod objects;
 mod views;
 
 use daemonset::model::{DaemonSet, ResourceList};
-use daemonset::{Memory, NodeView, Observed, Plan, Policy, Recording, Snapshot, plan};
+use daemonset::{Memory, NodeView, Observed, ObservedAt, Plan, Policy, Recording, Snapshot, plan};
 use daemonset_audit::audit;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1 as apps;
@@ -30,6 +30,8 @@ struct Typed {
     memory: Option<Memory>,
     #[serde(default)]
     free: BTreeMap<String, ResourceList>,
+    pods_version: Option<u64>,
+    nodes_version: Option<u64>,
 }
 
 impl Typed {
@@ -50,7 +52,9 @@ impl Typed {
         });
         let observed =
             Observed { daemon_set: ds, nodes: views, pods: &self.pods, revisions: self.revisions.iter() };
-        let mut builder = Snapshot::new(observed, self.now).policy(&self.policy);
+        let mut at = ObservedAt::new(self.now);
+        (at.pods_version, at.nodes_version) = (self.pods_version, self.nodes_version);
+        let mut builder = Snapshot::new(observed, at).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }

@@ -3,7 +3,7 @@
 use super::rollout::steered;
 use super::world;
 use crate::support::{cases, execute, tracked};
-use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeName, ObjectRef, Pod, ResourceList, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::report::Situation;
 use daemonset::{
@@ -64,6 +64,8 @@ pub struct Cache {
     pub nodes: BTreeMap<String, Node>,
     pub pods: BTreeMap<(String, String), Pod>,
     pub revisions: BTreeMap<(String, String), ControllerRevision>,
+    /// The caller's, for each node.
+    pub free: BTreeMap<NodeName, ResourceList>,
 }
 
 /// One change of one object.
@@ -86,6 +88,7 @@ impl From<&Recording> for Cache {
             nodes: nodes.collect(),
             pods: pods.collect(),
             revisions: revisions.map(|revision| (revision_name(revision), revision.clone())).collect(),
+            free: recording.free.clone(),
         }
     }
 }
@@ -119,14 +122,17 @@ impl Cache {
         &self,
     ) -> Observed<
         '_,
-        impl Iterator<Item = &Node>,
+        impl Iterator<Item = NodeView<'_>>,
         impl Iterator<Item = &Pod>,
         impl Iterator<Item = &ControllerRevision>,
     > {
         Observed {
             daemon_set: &self.daemon_set,
             // A list has no order: here it is not that of the names, in which the nodes are kept.
-            nodes: self.nodes.values().rev(),
+            nodes: self.nodes.values().rev().map(|node| {
+                let (view, free) = (NodeView::from(node), self.free.get(&node.metadata.name));
+                free.map_or(view, |free| view.free(free))
+            }),
             pods: self.pods.values(),
             revisions: self.revisions.values(),
         }
@@ -228,6 +234,7 @@ impl Pair {
     pub fn compare(&mut self) -> Result<Option<Plan>, String> {
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.choices.one_in(3).then(|| self.choices.next() % 3_000);
+        at.nodes_version = at.pods_version.filter(|version| version % 2 == 0);
         let explained = self.kept.explain(at).ok();
         let mut is_listed = false;
         let cache = &self.cache;
@@ -387,7 +394,8 @@ impl Pair {
         for action in plan.actions.iter().take(length) {
             let outcome = self.outcome(action);
             self.record(action, &outcome);
-            if outcome != ActionOutcome::Rejected && self.choices.one_in(2) {
+            let is_done = !matches!(outcome, ActionOutcome::Rejected | ActionOutcome::Conflict);
+            if is_done && self.choices.one_in(2) {
                 self.show(action, &outcome);
             }
         }
@@ -418,11 +426,18 @@ impl Pair {
         match (self.choices.below(5), action) {
             (0, _) => ActionOutcome::Rejected,
             (1, _) => ActionOutcome::Unknown,
-            (_, Action::CreatePod { node, .. }) => {
+            (2, Action::PatchNode { .. } | Action::UpdatePodInPlace { .. }) => ActionOutcome::Conflict,
+            (3, Action::PatchNode { node, .. }) => {
+                ActionOutcome::Changed(ObjectRef { resource_version: version, ..node.clone() })
+            }
+            (3, Action::UpdatePodInPlace { pod, .. }) => {
+                ActionOutcome::Changed(ObjectRef { resource_version: version, ..pod.clone() })
+            }
+            (_, Action::CreatePod { node, pod, .. }) => {
                 let serial = self.next_serial();
                 ActionOutcome::Created(ObjectRef {
                     namespace: self.cache.daemon_set.metadata.namespace.clone(),
-                    name: format!("agent-of-{node}"),
+                    name: pod.name().map_or_else(|| format!("agent-of-{node}"), str::to_owned),
                     uid: format!("uid-of-agent-{serial}").as_str().into(),
                     resource_version: version,
                 })
@@ -448,11 +463,12 @@ impl Pair {
 
     /// The objects now.
     pub fn recording(&self) -> Recording {
-        let Cache { daemon_set, nodes, pods, revisions } = self.cache.clone();
+        let Cache { daemon_set, nodes, pods, revisions, free } = self.cache.clone();
         let mut recording = Recording::new(daemon_set, self.now);
         recording.nodes = nodes.into_values().collect();
         recording.pods = pods.into_values().collect();
         recording.revisions = revisions.into_values().collect();
+        recording.free = free;
         recording
     }
 
@@ -514,6 +530,7 @@ impl Pair {
     fn go_to(&mut self, recording: &Recording) -> Result<(), String> {
         let mut events = self.cache.changes_to(&Cache::from(recording));
         self.choices.shuffle(&mut events);
+        self.cache.free.clone_from(&recording.free);
         for event in &events {
             self.change(event);
             if self.choices.one_in(2) {

@@ -3,7 +3,7 @@
 use super::{is_at_rest, planned, world};
 use crate::support::{apply, cases, observe};
 use daemonset::model::ContainerStatus;
-use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Situation};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Situation, UnavailableCause};
 use daemonset::{Plan, Recording};
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -139,7 +139,11 @@ proptest! {
         let report = planned(&recording).report;
         for node in &report.nodes {
             let is_target = node.placement == NodePlacement::Run;
-            prop_assert_eq!(node.unavailable.is_some(), is_target && !is_available(node) || !is_target && node.counts.taken);
+            let in_turn = node.unavailable == Some(UnavailableCause::InTurn);
+            prop_assert_eq!(
+                node.unavailable.is_some(),
+                is_target && (in_turn || !is_available(node)) || !is_target && node.counts.taken
+            );
         }
         let sum: u32 = report.unavailable.iter().map(|(_, nodes)| nodes).sum();
         let budget = report.budget.unwrap_or_default();

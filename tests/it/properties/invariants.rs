@@ -1,9 +1,10 @@
 //! The promises of every plan, each with a name for error messages.
 
 use super::oracle::{Fleet, max_surge, max_unavailable};
+use super::turn_invariants;
 use daemonset::model::Pod;
 use daemonset::report::NodeOutcome;
-use daemonset::{Action, CreateReason, DeleteReason, Plan, Recording, RequeueReason};
+use daemonset::{Action, CreateReason, DeleteReason, Plan, Recording, RequeueReason, TurnReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The promises that this plan breaks.
@@ -24,6 +25,7 @@ pub fn broken(recording: &Recording, plan: &Plan) -> Vec<String> {
     ]
     .into_iter()
     .filter_map(Result::err)
+    .chain(turn_invariants::broken(recording, plan))
     .collect()
 }
 
@@ -47,7 +49,10 @@ impl<'r> View<'r> {
         let mut created = Vec::new();
         for action in &plan.actions {
             match action {
-                Action::DeletePod { pod, reason, .. } => {
+                // Pull pods are none of the DaemonSet's.
+                Action::DeletePod { reason: DeleteReason::PullDone, .. }
+                | Action::CreatePod { reason: CreateReason::PullImages, .. } => {}
+                Action::DeletePod { pod, reason, .. } | Action::UpdatePodInPlace { pod, reason, .. } => {
                     deleted.insert(pod.uid.as_str(), *reason);
                 }
                 Action::CreatePod { node, reason, .. } => created.push((node.as_str(), *reason)),
@@ -81,7 +86,10 @@ impl<'r> View<'r> {
         let without = |good: &dyn Fn(&Pod) -> bool| {
             taken + self.fleet.without(|pod| self.fleet.ready(pod) && good(pod))
         };
-        let (before, after) = (without(&|_| true), without(&|pod| self.stays(pod)));
+        // A node in turn counts whatever its pods are: its daemon is about to go.
+        let in_turn = turn_invariants::in_turn(self.recording, self.plan);
+        let is_in_turn = |pod: &Pod| Fleet::target(pod).is_some_and(|node| in_turn.contains(node));
+        let (before, after) = (without(&|pod| !is_in_turn(pod)), without(&|pod| self.stays(pod)));
         ensure(after <= before.max(limit), || {
             format!("readiness: {before} before, {after} after, {limit} allowed")
         })
@@ -133,16 +141,25 @@ impl<'r> View<'r> {
     /// Only pods of the DaemonSet are deleted or labelled, and only pods that are not terminating.
     fn ownership(&self) -> Promise {
         for action in &self.plan.actions {
-            let (Action::DeletePod { pod, .. } | Action::LabelPod { pod, .. }) = action else { continue };
+            let (Action::DeletePod { pod, .. }
+            | Action::UpdatePodInPlace { pod, .. }
+            | Action::LabelPod { pod, .. }) = action
+            else {
+                continue;
+            };
+            if is_of_pulls(action) {
+                continue;
+            }
             let found = self.recording.pods.iter().find(|p| p.metadata.uid == pod.uid);
             ensure(found.is_some_and(|p| self.fleet.owns(p) && p.metadata.name == pod.name), || {
                 format!("ownership: {} is not ours", pod.name)
             })?;
             let going = found.is_some_and(|p| self.fleet.going(p));
-            let deletes = matches!(action, Action::DeletePod { .. });
+            let deletes = !matches!(action, Action::LabelPod { .. });
             ensure(!(deletes && going), || format!("ownership: {} is going already", pod.name))?;
         }
-        let deletes = self.plan.actions.iter().filter(|a| matches!(a, Action::DeletePod { .. })).count();
+        let takes = |a: &&Action| matches!(a, Action::DeletePod { .. } | Action::UpdatePodInPlace { .. });
+        let deletes = self.plan.actions.iter().filter(|a| takes(a) && !is_of_pulls(a)).count();
         ensure(deletes == self.deleted.len(), || "ownership: one pod is deleted twice".to_owned())
     }
 
@@ -207,10 +224,26 @@ impl<'r> View<'r> {
 
     fn burst(&self) -> Promise {
         let burst = self.recording.policy.burst as usize;
-        ensure(self.deleted.len() <= burst && self.created.len() <= burst, || {
-            format!("burst: {} deletes, {} creates", self.deleted.len(), self.created.len())
+        let count = |wanted: fn(&Action) -> bool| self.plan.actions.iter().filter(|a| wanted(a)).count();
+        // The beginning of a turn counts as the delete that follows would.
+        let deletes = count(|action| match action {
+            Action::DeletePod { .. } | Action::UpdatePodInPlace { .. } => true,
+            Action::PatchNode { reason, .. } => *reason == TurnReason::TurnBegins,
+            _ => false,
+        });
+        let creates = count(|action| matches!(action, Action::CreatePod { .. }));
+        ensure(deletes <= burst && creates <= burst, || {
+            format!("burst: {deletes} deletes, {creates} creates")
         })
     }
+}
+
+fn is_of_pulls(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::DeletePod { reason: DeleteReason::PullDone, .. }
+            | Action::CreatePod { reason: CreateReason::PullImages, .. }
+    )
 }
 
 /// The rank of an action in a plan.

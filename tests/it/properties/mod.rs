@@ -10,6 +10,7 @@ mod mutants;
 mod oracle;
 mod reach;
 mod rollout;
+mod turn_invariants;
 mod undo;
 mod upstream;
 mod walks;

@@ -3,9 +3,12 @@
 use daemonset::model::{IntOrString, Pod};
 use daemonset::report::NodePlacement;
 use daemonset::{Recording, plan};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The annotation of a pod that was changed in its place.
+const SINCE: &str = "in-place.daemonset/since";
 
 /// The fleet as one would count it on paper.
 pub struct Fleet<'r> {
@@ -72,15 +75,49 @@ impl<'r> Fleet<'r> {
     }
 
     pub fn ready(&self, pod: &Pod) -> bool {
-        self.live(pod) && pod.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "True")
+        let is_ready = pod.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "True");
+        self.live(pod) && is_ready && !self.settles(pod) && !self.is_changing(pod)
     }
 
     pub fn available(&self, pod: &Pod) -> bool {
         let seconds = self.recording.daemon_set.spec.min_ready_seconds;
         let since = pod.status.conditions.first().and_then(|c| c.last_transition_time);
+        let since = since.map(|since| since.max(self.changed(pod).map_or(since, |(_, starts)| starts)));
         let long_enough = since
             .is_some_and(|since| since + SignedDuration::from_secs(seconds.into()) <= self.recording.now);
         self.ready(pod) && (seconds == 0 || long_enough)
+    }
+
+    /// When a pod was changed in its place, and when its new containers have started since.
+    fn changed(&self, pod: &Pod) -> Option<(Timestamp, Timestamp)> {
+        let since = pod.metadata.annotations.get(SINCE)?;
+        let since: Value = serde_json::from_str(since).ok()?;
+        let at: Timestamp = since["at"].as_str()?.parse().ok()?;
+        let changed = since["containers"].as_object()?;
+        let statuses = pod.status.container_statuses.iter();
+        let starts = statuses.filter(|status| changed.contains_key(&status.name));
+        Some((at, starts.filter_map(|status| status.started_at).fold(at, Timestamp::max)))
+    }
+
+    /// Whether the old containers of a changed pod may still run. In these fleets each pod has one container.
+    pub fn settles(&self, pod: &Pod) -> bool {
+        let Some((at, _)) = self.changed(pod) else { return false };
+        let since: Value = serde_json::from_str(pod.metadata.annotations.get(SINCE).unwrap()).unwrap();
+        let (was, status) = (&since["containers"]["c"], pod.status.container_statuses.first());
+        let is_late = at + SignedDuration::from_secs(60) <= self.recording.now;
+        let is_new = |id: &str, member: &str| !id.is_empty() && was[member] != id;
+        !status.is_some_and(|status| {
+            is_new(&status.container_id, "id") && (is_late || is_new(&status.image_id, "imageID"))
+        })
+    }
+
+    /// Whether memory holds a change of the pod that the pod does not show.
+    pub fn is_changing(&self, pod: &Pod) -> bool {
+        let change = &self.memory["turns"]["inPlace"][pod.metadata.uid.as_str()];
+        let instant = |member: &str| change[member].as_str().map(|at| at.parse::<Timestamp>().unwrap());
+        let (Some(at), Some(changed_at)) = (instant("at"), instant("changedAt")) else { return false };
+        let is_shown = self.changed(pod).is_some_and(|(shown, _)| changed_at <= shown);
+        !is_shown && self.recording.now < at + SignedDuration::from_mins(5)
     }
 
     /// Whether the node may not count while it has no Ready pod: the policy excuses some of these nodes, and this counts
@@ -131,7 +168,7 @@ impl<'r> Fleet<'r> {
     }
 }
 
-fn rounded_up(limit: IntOrString, targets: usize) -> usize {
+pub fn rounded_up(limit: IntOrString, targets: usize) -> usize {
     match limit {
         IntOrString::Int(number) => number as usize,
         IntOrString::Percent(percent) => {

@@ -2,7 +2,7 @@
 
 use super::{faults, planned, world};
 use crate::support::Reach;
-use daemonset::Action;
+use daemonset::{Action, TurnReason};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -37,6 +37,15 @@ const EVERYTHING: &[&str] = &[
     "DeleteRevision HistoryLimit",
     "UpdateStatus Changed",
     "UpdateStatus NameCollision",
+    "PatchNode TurnBegins",
+    "PatchNode TurnEnds",
+    "PatchNode TurnLosesCordon",
+    "a cordon is handed over",
+    "UpdatePodInPlace OutdatedAvailable",
+    "UpdatePodInPlace OutdatedNotReady",
+    "UpdatePodInPlace OutdatedNotYetAvailable",
+    "CreatePod PullImages",
+    "DeletePod PullDone",
     "no UpdateStatus",
     "RecordEvent SelectingAll",
     "RecordEvent FailedDaemonPod",
@@ -46,6 +55,9 @@ const EVERYTHING: &[&str] = &[
     "Requeue BackOff",
     "Requeue InFlightExpiry",
     "Requeue TerminationOverdue",
+    "Requeue TurnOverdue",
+    "Requeue PullTimeout",
+    "Requeue InPlaceSettled",
     "outcome UpToDate",
     "outcome NotTarget",
     "outcome Create",
@@ -62,6 +74,15 @@ const EVERYTHING: &[&str] = &[
     "outcome WaitsForReturn",
     "outcome WaitsForTargets",
     "outcome LeftAlone",
+    "outcome TurnsKept",
+    "outcome InFlight",
+    "outcome NodeUnreachable",
+    "outcome WaitsForGates",
+    "outcome WaitsForPull",
+    "outcome DoesNotFit",
+    "outcome WaitsForRoom",
+    "outcome TurnBegins",
+    "outcome UpdateInPlace",
     "counts downBefore",
     "counts excused",
     "counts lost",
@@ -89,6 +110,9 @@ const EVERYTHING: &[&str] = &[
     "warning BothLimitsZero",
     "warning StrategyMissing",
     "warning NoTargetNodes",
+    "warning NameTaken",
+    "warning TurnOverdue",
+    "warning InPlaceStuck",
 ];
 
 #[test]
@@ -190,6 +214,13 @@ pub fn things(plan: &daemonset::Plan) -> Vec<String> {
         .collect();
     if !plan.actions.iter().any(|action| matches!(action, Action::UpdateStatus { .. })) {
         things.push("no UpdateStatus".to_owned());
+    }
+    for action in &plan.actions {
+        // The end of a turn sets an annotation only where another turn is left with the cordon.
+        if let Action::PatchNode { annotations, reason: TurnReason::TurnEnds, .. } = action {
+            let hands_over = annotations.values().any(Option::is_some);
+            things.extend(hands_over.then(|| "a cordon is handed over".to_owned()));
+        }
     }
     things.push(format!("situation {}", text(&json["report"]["situation"])));
     for node in json["report"]["nodes"].as_array().unwrap() {

@@ -34,7 +34,9 @@ fn create(recording: &Recording, on: &str, batch: u32) -> Action {
     }
     let creates = planned(&empty).actions.into_iter();
     let found = creates.filter_map(|action| match action {
-        Action::CreatePod { node, reason, pod, .. } if node.as_str() == on => {
+        Action::CreatePod { node, reason, pod, .. }
+            if node.as_str() == on && reason != CreateReason::PullImages =>
+        {
             Some(Action::create_pod(node, batch, reason, pod))
         }
         _ => None,
@@ -42,8 +44,9 @@ fn create(recording: &Recording, on: &str, batch: u32) -> Action {
     found.last().unwrap()
 }
 
+/// Creates of pods of the DaemonSet.
 fn creates(action: &Action) -> bool {
-    matches!(action, Action::CreatePod { .. })
+    matches!(action, Action::CreatePod { reason, .. } if *reason != CreateReason::PullImages)
 }
 
 /// Adds a create on a node with this verdict.

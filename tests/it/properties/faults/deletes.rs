@@ -2,7 +2,7 @@
 
 use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
-use daemonset::model::{NodeName, Pod};
+use daemonset::model::{Node, NodeName, Pod};
 use daemonset::policy::UnreadyPolicy;
 use daemonset::report::NodeOutcome;
 use daemonset::{Action, ClaimReason, DeleteReason, Failure};
@@ -53,12 +53,13 @@ fn wrong_release(case: &Case<'_>) -> Option<Planted> {
     case.with("WrongRelease", Action::release_pod(pod, ClaimReason::SelectorNoLongerMatches))
 }
 
+/// Deletes of pods of the DaemonSet.
 fn deletes(action: &Action) -> bool {
-    matches!(action, Action::DeletePod { .. })
+    matches!(action, Action::DeletePod { reason, .. } if *reason != DeleteReason::PullDone)
 }
 
 fn deleted_twice(case: &Case<'_>) -> Option<Planted> {
-    let index = case.choose_action(deletes)?;
+    let index = case.choose_action(|action| matches!(action, Action::DeletePod { .. }))?;
     case.with("DeletedTwice", case.plan.actions[index].clone())
 }
 
@@ -158,8 +159,16 @@ fn down(case: &Case<'_>, good: impl Fn(&Pod) -> bool) -> usize {
     case.fleet.without(good)
 }
 
+/// M. A node in turn has its room already: its pod breaks other rules, which have faults of their own.
+fn limit(case: &Case<'_>) -> Option<usize> {
+    let has_turn =
+        |node: &Node| node.metadata.annotations.iter().any(|(key, _)| key.contains("turn.daemonset/"));
+    let has_turns = case.recording.policy.turn.is_some() || case.recording.nodes.iter().any(has_turn);
+    max_unavailable(case.recording).filter(|_| !has_turns)
+}
+
 fn too_many_available(case: &Case<'_>) -> Option<Planted> {
-    let limit = max_unavailable(case.recording)?;
+    let limit = limit(case)?;
     let before = case.fleet.unavailable_targets();
     let doomed: Vec<&Pod> =
         case.fleet.owned().filter(|pod| !case.deletes(pod) && case.fleet.available(pod)).collect();
@@ -172,7 +181,7 @@ fn too_many_available(case: &Case<'_>) -> Option<Planted> {
 }
 
 fn too_many_young(case: &Case<'_>) -> Option<Planted> {
-    let limit = max_unavailable(case.recording)?;
+    let limit = limit(case)?;
     let young = |pod: &&&Pod| case.fleet.ready(pod) && !case.fleet.available(pod);
     let doomed: Vec<&Pod> = alone(case).iter().filter(young).copied().collect();
     let stays = |pod: &Pod| !case.deletes(pod) && doomed.iter().all(|d| d.metadata.uid != pod.metadata.uid);
@@ -184,7 +193,7 @@ fn too_many_young(case: &Case<'_>) -> Option<Planted> {
 }
 
 fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
-    let limit = max_unavailable(case.recording)?;
+    let limit = limit(case)?;
     if case.recording.policy.unready != UnreadyPolicy::WithinBudget {
         return None;
     }
@@ -200,7 +209,7 @@ fn too_many_unready(case: &Case<'_>) -> Option<Planted> {
 
 /// The replacements within the budget, after the new version took down as many nodes as may be unavailable.
 fn beside_lost_nodes(case: &Case<'_>) -> Option<Planted> {
-    let limit = max_unavailable(case.recording)?;
+    let limit = limit(case)?;
     let waits = case.recording.policy.unready == UnreadyPolicy::WithinBudget;
     // The replacement of an excused node counts nowhere.
     let counts = |on: &NodeName| {

@@ -1,6 +1,9 @@
 //! Random fleets, in the language of the stories.
 
 mod story;
+mod turns;
+
+pub use turns::pull_name;
 
 use crate::support::{on_delete, rolling, surging};
 use proptest::prelude::*;
@@ -19,6 +22,8 @@ pub struct World {
     history: RandomHistory,
     memory: Option<RandomMemory>,
     oddity: Oddity,
+    /// `None` for a fleet that knows of none.
+    turns: Option<turns::RandomTurns>,
 }
 
 /// The rare features of a fleet.
@@ -94,19 +99,18 @@ pub fn world() -> impl Strategy<Value = World> {
     let parts = (
         (strategy(), select(vec![0, 0, 60]), select(vec![None, Some(5)]), policy()),
         (prop::collection::vec(random_node(), 0..7), prop::collection::vec(random_pod(), 0..2)),
-        (history(), prop::option::of(memory()), oddity()),
+        (history(), prop::option::of(memory()), oddity(), prop::option::weighted(0.33, turns::turns())),
     );
     parts.prop_map(
-        |((strategy, min_ready, generation, policy), (nodes, strays), (history, memory, oddity))| World {
-            strategy,
-            min_ready,
-            generation,
-            policy,
-            nodes,
-            strays,
-            history,
-            memory,
-            oddity,
+        |(
+            (strategy, min_ready, generation, policy),
+            (mut nodes, strays),
+            (history, memory, oddity, turns),
+        )| {
+            if let Some(turns) = &turns {
+                turns.make_candidates(&mut nodes);
+            }
+            World { strategy, min_ready, generation, policy, nodes, strays, history, memory, oddity, turns }
         },
     )
 }

@@ -27,6 +27,9 @@ impl World {
             let json = memory.json(&given);
             given = given.with("/memory", json);
         }
+        if let Some(turns) = &self.turns {
+            given = turns.add_to(given);
+        }
         self.oddity.add_to(given)
     }
 }

@@ -1,10 +1,12 @@
 //! Long walks: a fleet lives through hundreds of changes of its nodes, pods, template and policy, one at a time, while its
 //! plans are executed. After each change a reconciler that is given the change plans as one that is given all objects.
 
+mod turns;
+
 use super::changes::{Choices, Event, Pair, revision_name};
 use super::reach::things;
 use crate::support::{Reach, cases, on_delete, rolling, surging};
-use daemonset::model::{ControllerRevision, NodeCondition, Pod, PodCondition, Taint};
+use daemonset::model::{ControllerRevision, Node, NodeCondition, Pod, PodCondition, Taint};
 use daemonset::{Action, ActionOutcome, Plan, Recording, model::ObjectRef};
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -15,7 +17,7 @@ use std::collections::BTreeMap;
 const STEPS: u32 = 200;
 
 /// The number of walks after which a thing counts as never reached.
-const WALKS: u64 = 100;
+const WALKS: u64 = 300;
 
 /// A cluster on its way.
 struct Walk {
@@ -26,6 +28,8 @@ struct Walk {
     lost: Option<Action>,
     reached: BTreeMap<String, u32>,
     counts_reach: bool,
+    /// Its policy asks for turns, pulls or changes in place.
+    has_turns: bool,
 }
 
 /// So many tenths may be unavailable.
@@ -34,7 +38,7 @@ fn percent(tenths: usize) -> Value {
 }
 
 /// Some nodes, and a DaemonSet that was just created.
-fn start(choices: &mut Choices) -> Recording {
+fn start(choices: &mut Choices, has_turns: bool) -> Recording {
     let nodes = 4 + choices.below(14);
     let limit = 1 + choices.below(7);
     let strategy = match choices.below(8) {
@@ -55,7 +59,10 @@ fn start(choices: &mut Choices) -> Recording {
         "inFlightExpirySeconds": one_of(choices, &[json!(300), json!(10)]),
         "takenExpirySeconds": one_of(choices, &[json!(3600), json!(60)]),
     });
-    let policy = with_rollout(policy, choices, &strategy);
+    let mut policy = with_rollout(policy, choices, &strategy);
+    if has_turns {
+        policy.as_object_mut().unwrap().extend(turns::policy(choices).as_object().unwrap().clone());
+    }
     // In every second walk the nodes of a zone have a taint that the first template tolerates.
     let (dedicated, tolerations) = match choices.below(2) {
         0 => (None, json!([])),
@@ -153,9 +160,17 @@ fn with_rollout(mut policy: Value, choices: &mut Choices, strategy: &Value) -> V
 impl Walk {
     fn new(seed: u64, counts_reach: bool) -> Self {
         let mut choices = Choices(seed);
-        let recording = start(&mut choices);
+        // The other walks are those of the seed alone.
+        let has_turns = Choices(!seed).one_in(3);
+        let mut recording = start(&mut choices, has_turns);
+        if has_turns {
+            let free = |node: &Node| (node.metadata.name.clone(), from_value(json!({"pods": "0"})).unwrap());
+            recording.free = recording.nodes.iter().step_by(3).map(free).collect();
+            let full = recording.free.values_mut().step_by(2);
+            full.for_each(|free| *free = from_value(json!({"pods": "-1"})).unwrap());
+        }
         let pair = Pair::new(&recording, choices.next());
-        Walk { pair, serial: 1, lost: None, reached: BTreeMap::new(), counts_reach }
+        Walk { pair, serial: 1, lost: None, reached: BTreeMap::new(), counts_reach, has_turns }
     }
 
     fn next_serial(&mut self) -> u64 {
@@ -209,9 +224,12 @@ impl Walk {
             }
             2 => match action {
                 // The watch does not show it: the memory waits until it expires.
-                Action::DeletePod { .. } => ActionOutcome::Done,
+                Action::DeletePod { .. } | Action::PatchNode { .. } | Action::UpdatePodInPlace { .. } => {
+                    ActionOutcome::Done
+                }
                 _ => self.done(action),
             },
+            3 if matches!(action, Action::PatchNode { .. }) => ActionOutcome::Conflict,
             _ => self.done(action),
         }
     }
@@ -239,6 +257,9 @@ impl Walk {
                 created.status.phase = "Pending".into();
                 let reference = ObjectRef::from(&created.metadata);
                 let name = (created.metadata.namespace.clone(), created.metadata.name.clone());
+                if self.pair.cache.pods.contains_key(&name) {
+                    return ActionOutcome::AlreadyExists;
+                }
                 // The answer may come before the watch shows the pod.
                 if self.choose(4) > 0 {
                     self.pair.change(&Event::Pod(name, Some(Box::new(created))));
@@ -275,6 +296,9 @@ impl Walk {
 
     fn set_ready(&mut self, mut pod: Pod, is_ready: bool) {
         pod.status.phase = "Running".into();
+        if self.has_turns && is_ready {
+            self.start_containers(&mut pod);
+        }
         if pod.spec.node_name.as_str().is_empty() {
             pod.spec.node_name = pod.spec.affinity_node.clone().unwrap_or_default();
         }
@@ -290,7 +314,9 @@ impl Walk {
     fn progress(&mut self) {
         let is_ready = |pod: &Pod| pod.status.conditions.iter().any(|condition| condition.status == "True");
         let pods = self.pair.cache.pods.values();
-        let going = |pod: &&Pod| pod.metadata.deletion_timestamp.is_some() || !is_ready(pod);
+        let going = |pod: &&Pod| {
+            pod.metadata.deletion_timestamp.is_some() || !is_ready(pod) || self.waits_for_kubelet(pod)
+        };
         let pods: Vec<Pod> = pods.filter(going).cloned().collect();
         let chosen = self.choose(pods.len());
         let Some(pod) = pods.into_iter().nth(chosen) else { return };
@@ -495,6 +521,14 @@ impl Walk {
     }
 
     fn step(&mut self) -> Result<(), String> {
+        if self.has_turns {
+            match self.choose(16) {
+                0 => self.change_turn(),
+                1 | 2 => self.open_gates(),
+                3 if self.choose(6) == 0 => self.change_policy_of_turns(),
+                _ => {}
+            }
+        }
         match self.choose(100) {
             0..70 => self.progress(),
             70..77 => self.change_pod(),
@@ -566,6 +600,7 @@ const REACHED: &[&str] = &[
     "AnnotateRevision RolloutUndone",
     "AnnotateRevision WaveOpened",
     "CreatePod MissingPod",
+    "CreatePod PullImages",
     "CreatePod Surge",
     "CreateRevision NewTemplate",
     "DeletePod ExcessPod",
@@ -575,9 +610,13 @@ const REACHED: &[&str] = &[
     "DeletePod OutdatedNotReady",
     "DeletePod OutdatedNotYetAvailable",
     "DeletePod OutdatedPending",
+    "DeletePod PullDone",
     "DeletePod SucceededPod",
     "DeletePod SuccessorAvailable",
     "DeleteRevision HistoryLimit",
+    "PatchNode TurnBegins",
+    "PatchNode TurnEnds",
+    "PatchNode TurnLosesCordon",
     "RecordEvent FailedDaemonPod",
     "ReleasePod SelectorNoLongerMatches",
     "RenumberRevision CurrentAgain",
@@ -591,6 +630,8 @@ const REACHED: &[&str] = &[
     "Requeue UndoDue",
     "Requeue WaveDone",
     "RestoreTemplate RolledBack",
+    "UpdatePodInPlace OutdatedAvailable",
+    "UpdatePodInPlace OutdatedNotYetAvailable",
     "UpdateStatus Changed",
     "audits beside base",
     "audits beside other nodes",
@@ -620,18 +661,25 @@ const REACHED: &[&str] = &[
     "no UpdateStatus",
     "outcome Create",
     "outcome Delete",
+    "outcome DoesNotFit",
     "outcome HeldByMaxSurge",
     "outcome HeldByMaxUnavailable",
     "outcome HeldByRollout",
+    "outcome InFlight",
+    "outcome NodeUnreachable",
     "outcome NotTarget",
+    "outcome TurnsKept",
     "outcome UpToDate",
     "outcome WaitsForBackOff",
     "outcome WaitsForCreatedPod",
     "outcome WaitsForDelete",
+    "outcome WaitsForGates",
     "outcome WaitsForMinReady",
     "outcome WaitsForNextPlan",
+    "outcome WaitsForPull",
     "outcome WaitsForReady",
     "outcome WaitsForReturn",
+    "outcome WaitsForRoom",
     "outcome WaitsForTargets",
     "outcome WaitsForTermination",
     "plans from changes",
@@ -649,12 +697,12 @@ const REACHED: &[&str] = &[
     "warning NotUndone",
     "warning NothingToRollBackTo",
     "warning PodsOnUnknownNodes",
+    "warning TurnOverdue",
 ];
 
 #[test]
 fn the_walks_reach_most_reasons() {
-    let reached =
-        Reach::of(REACHED, &[61, 35, 31, 19, 18, 11, 8, 3, 2], WALKS, |seed| walk(seed, true).unwrap());
-    let generator = "`impl Walk` in tests/it/properties/walks.rs";
+    let reached = Reach::of(REACHED, &[], WALKS, |seed| walk(seed, true).unwrap());
+    let generator = "`impl Walk` in tests/it/properties/walks/mod.rs";
     reached.assert_has(REACHED, &format!("{WALKS} walks"), generator);
 }
