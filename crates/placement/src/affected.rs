@@ -4,20 +4,21 @@
 //! read more of a node than its placement, and so do these.
 
 use crate::daemon::Daemon;
-use daemonset::NodeView;
 use daemonset::internal::{Mismatch, Placement};
 use daemonset::model::{
     DaemonSet, Labels, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
     TemplateFidelity, Uid,
 };
+use daemonset::{NodeView, turns};
 
 /// The DaemonSets whose plan may change because a node joined (no `before`), left (no `after`), or changed.
 ///
 /// A DaemonSet that is not in the answer has the same actions before and after. The answer may name more: it holds every
 /// DaemonSet that the node's labels and name do not exclude, whenever anything changes that a plan reads (labels, taints,
-/// cordon, condition Ready and conditions of the node's lifecycle, but not the kubelet's pressure conditions). A
-/// DaemonSet that they exclude before and after is concerned only if the node joins or leaves while a pod is on it that
-/// is the DaemonSet's, or that it may adopt.
+/// cordon, condition Ready, conditions of the node's lifecycle, and annotations of turns, but not the kubelet's pressure conditions). A
+/// DaemonSet that they exclude before and after is concerned only if the node is in its turn, or joins or leaves while a pod is on it that
+/// is the DaemonSet's, or that it may adopt. Images on the node are left out: with [`Policy::pull`](field@daemonset::Policy::pull), plan anew
+/// when those change, too.
 ///
 /// `pods` are all pods that the plans read, such as those of the caller's cache; they are read only when a node joins or
 /// leaves. A create that the API server has accepted and no list shows yet is in no such list: the plan that follows
@@ -119,9 +120,11 @@ impl<'a> NodeChange<'a> {
         let Some(daemon) = &placement.daemon else { return false };
         let excluded = |node: &Node| placement.is_exact && excludes(daemon, node);
         match &self.0 {
-            Kind::Update(before, after) => !(excluded(before) && excluded(after)),
+            Kind::Update(before, after) => {
+                [before, after].into_iter().any(|node| !excluded(node) || placement.has_turn(node))
+            }
             Kind::JoinOrLeave(nodes, pods) => {
-                nodes.iter().flatten().any(|node| !excluded(node))
+                nodes.iter().flatten().any(|node| !excluded(node) || placement.has_turn(node))
                     || pods.iter().any(|pod| placement.may_own(pod))
             }
         }
@@ -137,6 +140,7 @@ pub struct CompiledPlacement {
     is_exact: bool,
     namespace: String,
     uid: Uid,
+    turn_key: String,
 }
 
 impl CompiledPlacement {
@@ -148,7 +152,13 @@ impl CompiledPlacement {
             is_exact: is_exact(ds),
             namespace: ds.metadata.namespace.clone(),
             uid: ds.metadata.uid.clone(),
+            turn_key: turns::key(ds),
         }
+    }
+
+    /// Whether the node is in a turn of the DaemonSet, which ends where no pod belongs.
+    fn has_turn(&self, node: &Node) -> bool {
+        !node.metadata.annotations.is_empty() && turns::request(node, &self.turn_key).is_some()
     }
 
     /// Whether the pod is the DaemonSet's, or an orphan that it may adopt.
@@ -183,14 +193,14 @@ fn inputs_differ(before: &Node, after: &Node) -> bool {
 }
 
 /// The parts of a node that a plan reads, besides its name.
-fn inputs(node: &Node) -> (&Labels, &NodeSpec, Vec<&NodeCondition>) {
+fn inputs(node: &Node) -> ([&Labels; 2], &NodeSpec, Vec<&NodeCondition>) {
     // Without `..`, so that a field that nodes get does not compile before it is read here, or named as one that no plan reads.
     let Node { metadata, spec, status } = node;
-    // Turns concern every DaemonSet that has one, and no placement.
-    let NodeMeta { name: _, uid: _, resource_version: _, labels, annotations: _, kube: _ } = metadata;
+    // The model has no other annotations than those of turns.
+    let NodeMeta { name: _, uid: _, resource_version: _, labels, annotations, kube: _ } = metadata;
     let NodeStatus { conditions, images: _ } = status;
     let is_read = |condition: &&NodeCondition| !NOT_READ.contains(&condition.kind.as_ref());
-    (labels, spec, conditions.iter().filter(is_read).collect())
+    ([labels, annotations], spec, conditions.iter().filter(is_read).collect())
 }
 
 fn pods_on<'p>(pods: impl IntoIterator<Item = &'p Pod>, nodes: [Option<&Node>; 2]) -> Vec<&'p Pod> {
