@@ -54,12 +54,16 @@ fn a_scrape_describes_each_metric_that_alerts_and_panels_ask_for() {
     let mut command = program(&[&format!("--listen=127.0.0.1:{port}")]);
     let mut child = command.env("KUBECONFIG", api.kubeconfig("scrape")).spawn().unwrap();
     let is_planned = "daemonset_desired_nodes{namespace=\"ns\",daemonset=\"agent\"} 3";
+    let has_called = "daemonset_calls_total{";
     let plain = "text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
     let mut scraped = None;
     for _ in 0..600 {
         std::thread::sleep(Duration::from_millis(100));
         scraped = scrape(port, plain);
-        if scraped.as_ref().is_some_and(|(_, text)| text.contains(is_planned)) {
+        // A plan is shown before its first call is answered and counted.
+        let is_shown =
+            |(_, text): &(String, String)| [is_planned, has_called].iter().all(|line| text.contains(line));
+        if scraped.as_ref().is_some_and(is_shown) {
             break;
         }
     }
