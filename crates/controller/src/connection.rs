@@ -4,9 +4,9 @@
 //! for each client and each attempt, and the end of an outage is seen even while no object changes.
 
 use crate::clock::Clock;
-use crate::response::{error_chain, is_connect, retry_after_header};
 use crate::utf8_body::Utf8Body;
 use crate::watch_health::{WatchHealth, last_segment};
+use daemonset_executor::internal::{error_chain, is_connect, retry_after_header};
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use jiff::Timestamp;
 use std::collections::BTreeSet;

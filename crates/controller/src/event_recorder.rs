@@ -4,11 +4,12 @@
 
 use crate::clock::Clock;
 use crate::event_correlator::{Correlated, EventCorrelator};
-use crate::response::{ActingClient, ApiResponse, UnknownOutcome};
+use crate::response::ActingClient;
 use crate::tasks::Tasks;
 use daemonset::EventType;
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{DaemonSet, Uid};
+use daemonset_executor::{ApiResponse, Sender, UnknownOutcome};
 use jiff::Timestamp;
 use kube::api::{Patch, PatchParams};
 use kube::core::Request;
@@ -70,6 +71,11 @@ impl EventRecorder {
         self.clock.now()
     }
 
+    /// The source of the events.
+    pub fn component(&self) -> &'static str {
+        self.component
+    }
+
     /// The caller of a call that is made now for this DaemonSet.
     pub fn caller<'a>(&self, daemon_set: &'a DaemonSet) -> Caller<'a> {
         Caller { daemon_set, component: self.component, now: self.now() }
@@ -124,12 +130,12 @@ impl QueuedEvent {
                 change.into_iter().map(|(field, value)| (field.to_owned(), value.clone())).collect();
             let request = Request::new(self.create.collection.as_str());
             let patch = request.patch(name, &PatchParams::default(), &Patch::Strategic(&change)).ok()?;
-            match client.send(patch).await {
+            match client.send_once(patch).await {
                 ApiResponse::Rejected(status) if status.is_not_found() => {}
                 response => return Some(response),
             }
         }
-        Some(client.send(self.create.to_request().ok()?).await)
+        Some(client.send_once(self.create.to_request().ok()?).await)
     }
 }
 
@@ -153,7 +159,7 @@ fn error_of(response: ApiResponse) -> Option<String> {
         ApiResponse::RetryAfter(delay) => {
             Some(format!("too many requests: retry after {} s", delay.as_secs()))
         }
-        ApiResponse::MayNotAct(reason) => Some(reason.to_string()),
+        ApiResponse::MayNotAct(reason) => Some(reason),
         ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => Some(error),
     }
 }

@@ -5,9 +5,9 @@
 //! 1. [`watches`] fill the [`caches`] and note each changed object in the [`change_log`]; [`event_mapper`] maps it to
 //!    DaemonSets and puts their keys into the [`queue`].
 //! 2. A [`worker`] takes a key, applies the changes since its last plan, plans and audits.
-//! 3. [`executor`] sends the plan's API calls, and [`response`] classifies the answers.
-//! 4. [`in_flight`] and [`retry_order`] keep the outcomes of these calls for the next pass.
-//! 5. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on; [`turns`] drains nodes in turn.
+//! 3. [`executor`] sends the plan's API calls by the crate `daemonset_executor`, which classifies the answers and keeps the
+//!    outcomes for the next pass; [`response`] is its client.
+//! 4. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on; [`turns`] drains nodes in turn.
 //!
 //! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, `daemonset_lease` lets one process act at a time, and [`compare`]
 //! compares plans with the actions of another controller instead of executing them.
@@ -33,7 +33,6 @@ pub mod event_recorder;
 pub mod executor;
 mod health;
 mod http_server;
-pub mod in_flight;
 mod label_selector;
 mod leader_election;
 pub mod log_lines;
@@ -45,12 +44,10 @@ mod policy_file;
 pub mod queue;
 pub mod recorder;
 pub mod response;
-pub mod retry_order;
 pub mod rollout;
 pub mod run;
 mod shutdown;
 pub mod tasks;
-mod tolerant;
 pub mod turns;
 pub mod utf8_body;
 pub mod wants;

@@ -2,17 +2,18 @@
 
 use crate::caches::{Caches, Key};
 use crate::change_log::{Entries, LogPosition};
-use crate::in_flight::InFlight;
 use crate::output::Output;
 use crate::rollout::Rollout;
+use crate::rollout::events::RolloutEvent;
 use crate::rollout::policy::TurnsOf;
 use crate::turns::Free;
 use crate::turns::story::Story;
 use crate::turns::whole_pods::WholePods;
 use daemonset::model::{DaemonSet, Uid};
-use daemonset::{Action, Escaped, Plan, Policy, RevisionView, StatusReason};
+use daemonset::{Action, ActionOutcome, Escaped, Plan, Policy, RevisionView, StatusReason};
 use daemonset_audit::Auditor;
-use daemonset_incremental::{Change, NeedsLists};
+use daemonset_executor::{Call, ExecuteError, InFlight};
+use daemonset_incremental::{Change, NeedsLists, Tracker};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct PerDaemonSet {
     /// The calls that were sent for it.
-    pub in_flight: InFlight,
+    pub in_flight: InFlight<Tracker>,
     /// Judges the plans of its tracker.
     pub auditor: Auditor,
     /// Its rollout, if a policy steers it.
@@ -63,7 +64,7 @@ impl PerDaemonSet {
     /// The state of a DaemonSet that was never reconciled.
     pub fn new(uid: Uid, policy: Policy) -> Self {
         PerDaemonSet {
-            in_flight: InFlight::new(uid, policy),
+            in_flight: InFlight::new(Tracker::new(uid, policy)),
             auditor: Auditor::default(),
             rollout: Rollout::default(),
             turns_of: TurnsOf::This,
@@ -83,12 +84,12 @@ impl PerDaemonSet {
 
     /// The uid of the DaemonSet: another one may take its name.
     pub fn uid(&self) -> &Uid {
-        self.in_flight.tracker.uid()
+        self.in_flight.driver.uid()
     }
 
     /// Applies the changes since the last time to its tracker.
     pub fn catch_up(&mut self, log: &Entries, caches: &Caches, ds: &Arc<DaemonSet>) {
-        let tracker = &mut self.in_flight.tracker;
+        let tracker = &mut self.in_flight.driver;
         log.catch_up(&mut self.position, tracker, caches, &Key::from(&**ds));
         for revision in self.rollout.written.refresh(|written| caches.revision(written)) {
             // Where a change does not suffice, the next plan asks for lists, too.
@@ -124,15 +125,10 @@ impl PerDaemonSet {
         }
     }
 
-    /// Records that the API server has refused the status for good. The plan without it is a success, which ends the back-off of the
-    /// queue: the status has one of its own.
-    pub fn status_refused(&mut self) {
-        self.status_refusals = self.status_refusals.saturating_add(1);
-    }
-
-    /// Records that the API server has taken the status.
-    pub fn status_accepted(&mut self) {
-        self.status_refusals = 0;
+    /// The calls in flight, and the state that each call changes beside them.
+    pub(crate) fn after_calls(&mut self) -> (&mut InFlight<Tracker>, AfterCall<'_>) {
+        let PerDaemonSet { in_flight, rollout, status_refusals, .. } = self;
+        (in_flight, AfterCall { rollout, status_refusals })
     }
 
     /// The messages that the last plan did not have, so that each is logged once.
@@ -161,6 +157,33 @@ impl PerDaemonSet {
         if text != self.last_printed {
             output.write(&text);
             self.last_printed = text;
+        }
+    }
+}
+
+/// The state that a call changes beside those in flight.
+pub(crate) struct AfterCall<'s> {
+    rollout: &'s mut Rollout,
+    status_refusals: &'s mut u32,
+}
+
+impl AfterCall<'_> {
+    /// Keeps the effects of a call, and returns the event about the move of the rollout that it has written.
+    pub(crate) fn call(&mut self, call: &Call<'_>) -> Option<RolloutEvent> {
+        self.rollout.written.extend(call.marked.cloned());
+        if matches!(call.action, Action::UpdateStatus { .. }) {
+            match call.error {
+                // The plan without it is a success, which ends the back-off of the queue: the status has one of its own.
+                Some(ExecuteError::Refused(_) | ExecuteError::Forbidden(_)) => {
+                    *self.status_refusals = self.status_refusals.saturating_add(1);
+                }
+                Some(_) => {}
+                None => *self.status_refusals = 0,
+            }
+        }
+        match call.outcome {
+            ActionOutcome::Done => self.rollout.story.written(call.action),
+            _ => None,
         }
     }
 }

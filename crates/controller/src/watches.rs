@@ -7,8 +7,9 @@ use crate::connection::Connection;
 use crate::event_mapper::{EventMapper, WatchedObject};
 use crate::response::error_chain;
 use crate::tasks::Tasks;
-use crate::tolerant::{FromJson, Tolerant};
 use crate::watch_health::LogAs;
+pub(crate) use daemonset_executor::internal::PAGE_SIZE;
+use daemonset_executor::internal::{FromJson, Tolerant};
 use futures::future::ready;
 use futures::{StreamExt, TryStreamExt};
 use kube::runtime::reflector::ObjectRef;
@@ -28,10 +29,6 @@ use tokio::time::{Instant, sleep};
 /// The API server ends a watch after this time, and the watcher gives a silent one up 5 s later: a connection that is half open
 /// is noticed within a minute. A watch that has nothing to tell is silent for a minute, the time between two bookmarks.
 pub(crate) const WATCH_SECONDS: u32 = 50;
-
-/// How many objects a page of a list has. An object has up to 1.5 MB, and a page is in memory twice, as it was received and as
-/// text: the pages of pods and revisions, which tenants can make so large, fit into 512 MiB.
-pub(crate) const PAGE_SIZE: u32 = 50;
 
 /// Which objects are watched.
 #[derive(Debug, Clone, Default)]

@@ -1,47 +1,16 @@
 //! The calls around a turn that are no actions of a plan, and the events of those that are.
 
 use super::Executor;
-use crate::response::ApiResponse;
 use daemonset::kube::ApiCall;
 use daemonset::model::{DaemonSet, Node};
-use daemonset::policy::PodNames;
-use daemonset::{Action, CreateReason, DeleteReason, TurnReason};
+use daemonset::{Action, CreateReason, TurnReason};
 use daemonset_drain::{EvictPod, EvictionOutcome, Status, StatusCause, StatusDetails};
+use daemonset_executor::internal::is_outdated;
+use daemonset_executor::{ApiResponse, Sender};
 use kube::Resource;
 use kube::api::{Patch, PatchParams};
 use kube::core::{Request, Status as ApiStatus};
 use serde_json::json;
-
-/// Whether an action changes a node, or a pod that pulls images.
-pub(crate) fn is_of_turns(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::PatchNode { .. }
-            | Action::CreatePod { reason: CreateReason::PullImages, .. }
-            | Action::DeletePod { reason: DeleteReason::PullDone, .. }
-    )
-}
-
-pub(super) fn is_of_node(action: &Action) -> bool {
-    matches!(action, Action::PatchNode { .. })
-}
-
-pub(super) fn is_begin(action: &Action) -> bool {
-    matches!(action, Action::PatchNode { reason: TurnReason::TurnBegins, .. })
-}
-
-pub(super) fn is_end(action: &Action) -> bool {
-    matches!(action, Action::PatchNode { reason: TurnReason::TurnEnds, .. })
-}
-
-/// Whether a pod that is there already is as good as the one to create: no other pod can have its name.
-pub(super) fn has_one_name(action: &Action, names: PodNames) -> bool {
-    match action {
-        Action::CreatePod { reason: CreateReason::PullImages, .. } => true,
-        Action::CreatePod { .. } => names == PodNames::OnePerNode,
-        _ => false,
-    }
-}
 
 /// The event of an action around a turn that is done, its reason and its message; `None` for each other action.
 pub(super) fn event(action: &Action) -> Option<(&'static str, String)> {
@@ -100,7 +69,7 @@ impl Executor {
             Ok(request) => request,
             Err(error) => return EvictionAnswer::Known(EvictionOutcome::Refused, error.to_string()),
         };
-        let (outcome, message) = match self.client.send(request).await {
+        let (outcome, message) = match self.calls.sender().send_once(request).await {
             ApiResponse::Done(_) => (EvictionOutcome::Accepted, String::new()),
             ApiResponse::Rejected(status) => (answer(&status).outcome(), status.message),
             ApiResponse::RetryAfter(_) => {
@@ -131,9 +100,9 @@ impl Executor {
             Ok(patch) => patch,
             Err(error) => return GateAnswer::Failed(error.to_string()),
         };
-        match self.client.send(patch).await {
+        match self.calls.sender().send_once(patch).await {
             ApiResponse::Done(_) => GateAnswer::Open,
-            ApiResponse::Rejected(status) if super::refusals::is_outdated(&status) => GateAnswer::Outdated,
+            ApiResponse::Rejected(status) if is_outdated(&status) => GateAnswer::Outdated,
             ApiResponse::Rejected(status) => GateAnswer::Failed(status.message),
             ApiResponse::RetryAfter(_) => GateAnswer::Failed("too many requests".to_owned()),
             ApiResponse::NotSent(error) => GateAnswer::Failed(error),
@@ -152,13 +121,13 @@ impl Executor {
         let Some(call) = ApiCall::new(action, &self.events.caller(&DaemonSet::default())) else {
             return Ok(());
         };
-        match self.client.send(call.to_request().map_err(|error| error.to_string())?).await {
+        match self.calls.sender().send_once(call.to_request().map_err(|error| error.to_string())?).await {
             ApiResponse::Done(_) => Ok(()),
             ApiResponse::Rejected(status) => Err(status.message),
             ApiResponse::RetryAfter(_) => Err("too many requests".to_owned()),
             ApiResponse::NotSent(error) => Err(error),
             ApiResponse::Unknown(unknown) => Err(unknown.error),
-            ApiResponse::MayNotAct(reason) => Err(reason.to_string()),
+            ApiResponse::MayNotAct(reason) => Err(reason),
         }
     }
 }

@@ -8,11 +8,11 @@ pub use fleet::FleetMetrics;
 
 use crate::caches::Key;
 use crate::clock::Clock;
-use crate::response::ApiResponse;
 use crate::rollout::metrics::RolloutMetrics;
 use crate::turns::metrics::TurnMetrics;
 use daemonset::{Action, ActionOutcome};
 use daemonset_drain::EvictionOutcome;
+use daemonset_executor::ApiResponse;
 use process::ProcessMetrics;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;

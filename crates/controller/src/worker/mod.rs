@@ -17,10 +17,10 @@ use crate::output::Output;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
-use crate::response::UnknownOutcome;
 use crate::rollout::policy::Policies;
 use crate::turns::Turns;
 use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
+use daemonset_executor::UnknownOutcome;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -218,7 +218,7 @@ impl Worker {
         let mut states = self.states();
         if let Some(state) = states.get_mut(key) {
             state.absent_since.get_or_insert_with(Instant::now);
-            state.in_flight.tracker.forget_objects();
+            state.in_flight.driver.forget_objects();
         }
         let is_expired =
             |state: &PerDaemonSet| state.absent_since.is_some_and(|since| since.elapsed() > ABSENT_STATE_TTL);

@@ -3,7 +3,6 @@
 use super::{Mode, Worker};
 use crate::caches::{Caches, Key};
 use crate::executor::ExecuteError;
-use crate::executor::turns::is_of_turns;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
 use crate::rollout::policy::TurnsOf;
@@ -15,6 +14,7 @@ use daemonset::{
     EventType, InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
 };
 use daemonset_audit::{Auditor, Violation, audit};
+use daemonset_executor::internal::is_of_turns;
 use daemonset_incremental::{Tracker, VerifyError};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -160,7 +160,7 @@ impl Worker {
         at.pods_version = self.caches.pods_version();
         at.nodes_version = self.caches.nodes_version();
         state.catch_up(&log, &self.caches, ds);
-        let is_steered = state.in_flight.tracker.policy().rollout.is_some();
+        let is_steered = state.in_flight.driver.policy().rollout.is_some();
         // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
         // rollout, where it knows another base.
         let log = (cfg!(debug_assertions) || is_steered).then_some(log);
@@ -170,7 +170,7 @@ impl Worker {
                 .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
                 .observed(ds)
         };
-        let planned = plan_of(&mut state.in_flight.tracker, list, at);
+        let planned = plan_of(&mut state.in_flight.driver, list, at);
         let plan = match planned {
             Ok(plan) => plan,
             Err(VerifyError::Plan(PlanError::Snapshot(invalid))) => {
@@ -193,7 +193,7 @@ impl Worker {
                 .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
                 .observed(ds)
         };
-        let judged = violations((&mut state.in_flight.tracker, &mut state.auditor), &audited.plan, list, at);
+        let judged = violations((&mut state.in_flight.driver, &mut state.auditor), &audited.plan, list, at);
         drop(log);
         match judged {
             Ok(violations) => self.judge(key, state, audited, &violations, start),
@@ -211,7 +211,7 @@ impl Worker {
         };
         if plan.report.rollout.as_ref().is_some_and(is_ending)
             && !state.rollout.story.has_gone_back()
-            && let Ok(explained) = state.in_flight.tracker.explain(at)
+            && let Ok(explained) = state.in_flight.driver.explain(at)
         {
             plan.report.nodes = explained.report.nodes;
         }
@@ -236,7 +236,7 @@ impl Worker {
         input = input.completed((&mut state.rollout.written, &state.whole_pods, &state.free));
         let mut at = ObservedAt::new(self.clock.now());
         (at.pods_version, at.nodes_version) = (input.pods_version, input.nodes_version);
-        let snapshot = match state.in_flight.tracker.snapshot(input.observed(ds), at) {
+        let snapshot = match state.in_flight.driver.snapshot(input.observed(ds), at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);
@@ -264,7 +264,7 @@ impl Worker {
     /// When another process may act.
     fn check_may_act(&self) -> Result<(), ExecuteError> {
         match &self.mode {
-            Mode::Execute(executor) => Ok(executor.check()?),
+            Mode::Execute(executor) => executor.check().map_err(|_| ExecuteError::MayNotAct),
             Mode::DryRun(_) | Mode::Compare(_) => Ok(()),
         }
     }

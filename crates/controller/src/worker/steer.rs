@@ -48,7 +48,7 @@ impl Worker {
             self.stop_driving(key, state);
             return Follow::LeaveAlone;
         };
-        state.in_flight.tracker.set_policy(policy);
+        state.in_flight.driver.set_policy(policy);
         Follow::Plan
     }
 
@@ -70,8 +70,8 @@ impl Worker {
     fn stop_driving(&self, key: &Key, state: &mut PerDaemonSet) {
         self.metrics.forget(key);
         self.turns.stop(key);
-        if state.in_flight.tracker.policy().drive.is_some() {
-            state.in_flight.tracker.set_policy(self.policies.of_file().clone().drive(None));
+        if state.in_flight.driver.policy().drive.is_some() {
+            state.in_flight.driver.set_policy(self.policies.of_file().clone().drive(None));
             self.turns.look_for_leftovers();
         }
     }

@@ -5,15 +5,15 @@ use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::compare::reverted::Reverted;
 use crate::executor::{ExecuteError, Executed, Executor};
-use crate::in_flight::InFlight;
 use crate::per_daemon_set::PerDaemonSet;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference};
-use daemonset::{Action, ActionOutcome, Observed, Plan, Snapshot};
+use daemonset::{Action, ActionOutcome, Plan};
+use daemonset_executor::InFlight;
+use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 impl Worker {
     pub(super) async fn sync(
@@ -37,7 +37,8 @@ impl Worker {
             Mode::Compare(comparison) => {
                 comparison.reconcile(ds, |reverted| self.plan_for_comparison(key, ds, state, reverted));
                 if comparison.take_back_off_reset(ds) {
-                    state.in_flight = InFlight::new(ds.metadata.uid.clone(), self.policies.of_file().clone());
+                    state.in_flight =
+                        InFlight::new(Tracker::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));
                 }
                 Ok(())
             }
@@ -51,7 +52,7 @@ impl Worker {
         ds: &Arc<DaemonSet>,
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
-        self.settle_unknown_outcomes(executor, ds, &mut state.in_flight).await?;
+        executor.settle(ds, &self.caches.nodes.state(), &mut state.in_flight).await?;
         self.read_whole_pods(executor, ds, state).await?;
         let Some(mut audited) = self.plan_changes(key, ds, state)? else {
             self.turns.stop(key);
@@ -91,28 +92,6 @@ impl Worker {
             plan,
             revision.and_then(|revision| revision.metadata.creation_timestamp),
         );
-    }
-
-    /// Reads from storage the outcomes of calls whose response was lost, if some are due and no watch has shown them.
-    async fn settle_unknown_outcomes(
-        &self,
-        executor: &Executor,
-        ds: &DaemonSet,
-        in_flight: &mut InFlight,
-    ) -> Result<(), ExecuteError> {
-        let planned_at = self.clock.now();
-        in_flight.drop_observed();
-        let read_at = Instant::now();
-        if in_flight.next_settle().is_none_or(|at| at > read_at) {
-            return Ok(());
-        }
-        let pods = executor.list_pods(ds).await?;
-        let nodes = self.caches.nodes.state();
-        let revisions: [&ControllerRevision; 0] = [];
-        let observed = Observed { daemon_set: ds, nodes: &nodes, pods: &pods, revisions };
-        let stored = Snapshot::new(observed, planned_at).policy(in_flight.tracker.policy()).check();
-        in_flight.settle(stored.as_ref().ok(), read_at);
-        Ok(())
     }
 
     async fn execute(

@@ -26,7 +26,7 @@ impl Worker {
         ds: &DaemonSet,
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
-        if !reads_whole_pods(state.in_flight.tracker.policy()) {
+        if !reads_whole_pods(state.in_flight.driver.policy()) {
             state.whole_pods.clear();
         } else if state.whole_pods.lack_some(&self.caches, ds) {
             state.whole_pods.keep(executor.list_pods(ds).await?);
@@ -43,7 +43,7 @@ impl Worker {
         plan: &Plan,
         state: &mut PerDaemonSet,
     ) {
-        let policy = state.in_flight.tracker.policy();
+        let policy = state.in_flight.driver.policy();
         if policy.turn.is_none() {
             self.turns.stop(key);
         } else {

@@ -25,7 +25,6 @@ mod pods;
 mod random_faults;
 mod refusals;
 mod rejections;
-mod responses;
 mod revision_data;
 mod rights;
 mod rollouts;

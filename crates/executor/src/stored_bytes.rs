@@ -5,17 +5,19 @@
 //! the revisions of earlier versions of this library. A revision with yet other bytes is left as it is, for a person to replace: to
 //! delete it here would lose live history if the create after it failed.
 
-use super::{CallResult, ExecuteError, Executor, Refusal, marked, rejected, unanswered};
-use crate::response::ApiResponse;
+use crate::error::{ExecuteError, Refusal};
+use crate::executor::{CallResult, Executor, marked, rejected, unanswered};
+use crate::refusals::refuse;
+use crate::response::{ApiResponse, Sender};
 use daemonset::Action;
 use daemonset::kube::{ApiCall, Caller};
 use kube::api::{GetParams, PostParams};
 use kube::core::{Request, Status};
 use serde_json::{Map, Value};
 
-impl Executor {
+impl<S: Sender> Executor<S> {
     /// Changes a revision by an update in the place of a patch.
-    pub(super) async fn change_stored_bytes(
+    pub(crate) async fn change_stored_bytes(
         &self,
         caller: &Caller<'_>,
         (action, call): (&Action, &ApiCall),
@@ -38,13 +40,13 @@ impl Executor {
             Ok(update) => update,
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
-        match self.client.send(update).await {
+        match self.sender.send_once(update).await {
             ApiResponse::Done(body) => CallResult { marked: marked(action, &body), ..CallResult::done() },
             ApiResponse::Rejected(status) if status.is_invalid() || status.is_forbidden() => {
                 let message = remedy(caller, name, &refusal.message);
-                self.refuse(caller, action, refusal, ExecuteError::Refused(Refusal::new(message)))
+                refuse(refusal, ExecuteError::Refused(Refusal::new(message)))
             }
-            response => unanswered(response),
+            response => unanswered(&response),
         }
     }
 }

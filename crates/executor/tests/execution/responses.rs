@@ -1,10 +1,8 @@
 //! The classification of every kind of response to a call.
 
-use crate::api_server::not_connected;
-use crate::faults::{FOREVER, status};
+use crate::server::{not_connected, status};
 use axum::body::Body;
-use daemonset_controller::response::{ActingClient, ApiResponse};
-use daemonset_lease::RenewDeadline;
+use daemonset_executor::{ApiResponse, Sender};
 use http::{Request, Response};
 use kube::Client;
 use serde_json::{Value, json};
@@ -15,7 +13,7 @@ use tower_test::mock;
 /// The classification of one response to one create.
 async fn classify(response: Result<Response<Body>, BoxError>) -> ApiResponse {
     let (service, mut requests) = mock::pair::<Request<kube::client::Body>, Response<Body>>();
-    let client = ActingClient::new(Client::new(service, "default"), RenewDeadline::without_lease());
+    let client = Client::new(service, "default");
     let server = tokio::spawn(async move {
         let (_, responder) = requests.next_request().await.expect("a request");
         match response {
@@ -25,7 +23,7 @@ async fn classify(response: Result<Response<Body>, BoxError>) -> ApiResponse {
         requests.next_request().await.is_none()
     });
     let request = Request::post("/api/v1/namespaces/default/pods").body(b"{}".to_vec()).expect("a request");
-    let classified = client.send(request).await;
+    let classified = client.send_once(request).await;
     drop(client);
     assert!(server.await.expect("the server ends"), "it was sent once");
     classified
@@ -161,7 +159,7 @@ async fn a_broken_connection_is_an_unknown_outcome() {
 #[tokio::test(start_paused = true)]
 async fn silence_ends_after_a_minute() {
     let body = Body::from_stream(futures::stream::once(async {
-        tokio::time::sleep(FOREVER).await;
+        tokio::time::sleep(Duration::from_secs(1_000_000)).await;
         Ok::<_, std::io::Error>("{}")
     }));
     let start = tokio::time::Instant::now();

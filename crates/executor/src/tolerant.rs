@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// An object that is read from JSON text.
-pub(crate) trait FromJson: DeserializeOwned + Resource<DynamicType = ()> {
+pub trait FromJson: DeserializeOwned + Resource<DynamicType = ()> {
     /// Whether a tenant can store text in it that no type here decodes. The API server stores all other objects by its own types.
     const HAS_TEXT_OF_TENANTS: bool = false;
 
@@ -46,7 +46,8 @@ impl FromJson for ControllerRevision {
 
 /// An object whose decoding fails only where the API server has given it no identity. It is read from text that is in memory as a whole.
 #[derive(Debug, Clone)]
-pub(crate) struct Tolerant<K>(pub(crate) K);
+#[expect(clippy::exhaustive_structs, reason = "it is taken apart")]
+pub struct Tolerant<K>(pub K);
 
 impl<'de, K: FromJson> Deserialize<'de> for Tolerant<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

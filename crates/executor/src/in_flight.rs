@@ -2,39 +2,72 @@
 //! those that were rejected.
 
 use crate::retry_order::RetryOrder;
-use daemonset::model::Uid;
-use daemonset::{Action, ActionOutcome, Policy, Snapshot};
+use daemonset::{Action, ActionOutcome, Memory, Policy, Reconciler, Snapshot};
 use daemonset_incremental::Tracker;
 use jiff::Timestamp;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The calls that were sent for one DaemonSet.
+/// A driver of the library, which remembers the calls for the next plan.
+pub trait Driver {
+    /// Records the outcome of an action of the last plan.
+    fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp);
+    /// Takes an action back that was not done, as storage shows.
+    fn settle(&mut self, action: &Action, stored: &Snapshot<'_>);
+    /// The calls that no watch has shown yet.
+    fn memory(&self) -> &Memory;
+    /// The choices by which it plans.
+    fn policy(&self) -> &Policy;
+}
+
+macro_rules! driver {
+    ($driver:ty) => {
+        impl Driver for $driver {
+            fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
+                // The executor ends the plan by the response, which says more than the outcome.
+                let recorded = <$driver>::record(self, action, outcome, at);
+                debug_assert!(recorded.is_ok(), "{action}: {recorded:?}");
+            }
+
+            fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {
+                <$driver>::settle(self, action, stored);
+            }
+
+            fn memory(&self) -> &Memory {
+                <$driver>::memory(self)
+            }
+
+            fn policy(&self) -> &Policy {
+                <$driver>::policy(self)
+            }
+        }
+    };
+}
+
+driver!(Reconciler);
+driver!(Tracker);
+
+/// The driver of one DaemonSet, and the calls that were sent for it.
 #[derive(Debug)]
-pub struct InFlight {
-    /// The library's driver, which remembers them for the next plan.
-    pub tracker: Tracker,
+#[non_exhaustive]
+pub struct InFlight<D> {
+    /// The library's driver.
+    pub driver: D,
     /// Creates and deletes of pods with an unknown outcome, each with the instant from which storage shows the outcome.
     unknown: Vec<(Action, Instant)>,
     /// The order of the next attempt.
     pub retry_order: RetryOrder,
 }
 
-impl InFlight {
-    /// No call was sent for the DaemonSet with this uid.
-    pub fn new(uid: Uid, policy: Policy) -> Self {
-        InFlight {
-            tracker: Tracker::new(uid, policy),
-            unknown: Vec::new(),
-            retry_order: RetryOrder::default(),
-        }
+impl<D: Driver> InFlight<D> {
+    /// No call was sent for the DaemonSet of this driver.
+    pub fn new(driver: D) -> Self {
+        InFlight { driver, unknown: Vec::new(), retry_order: RetryOrder::default() }
     }
 
     /// Records the outcome of an action.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
-        // The executor ends the plan by the response, which says more than the outcome.
-        let recorded = self.tracker.record(action, outcome, at);
-        debug_assert!(recorded.is_ok(), "{action}: {recorded:?}");
+        self.driver.record(action, outcome, at);
         if *outcome != ActionOutcome::Rejected {
             self.retry_order.accepted(action);
         }
@@ -46,7 +79,7 @@ impl InFlight {
     pub fn record_unknown(&mut self, action: &Action, settles_after: Duration) {
         // Pods alone are read from storage. A restored template is shown by the watch, or expires.
         let is_of_pod = !matches!(action, Action::RestoreTemplate { .. });
-        if is_of_pod && self.tracker.memory().is_in_flight(action) {
+        if is_of_pod && self.driver.memory().is_in_flight(action) {
             self.unknown.push((action.clone(), Instant::now() + settles_after));
         }
     }
@@ -58,7 +91,7 @@ impl InFlight {
 
     /// Drops the unknown outcomes that a watch has shown meanwhile.
     pub fn drop_observed(&mut self) {
-        self.unknown.retain(|(action, _)| self.tracker.memory().is_in_flight(action));
+        self.unknown.retain(|(action, _)| self.driver.memory().is_in_flight(action));
     }
 
     /// Settles all outcomes that were due at `read_at`, when the pods were read from storage: the memory drops the calls that
@@ -67,7 +100,7 @@ impl InFlight {
     pub fn settle(&mut self, stored: Option<&Snapshot<'_>>, read_at: Instant) {
         if let Some(stored) = stored {
             for (action, _) in self.unknown.iter().filter(|(_, settled)| *settled <= read_at) {
-                self.tracker.settle(action, stored);
+                self.driver.settle(action, stored);
             }
         }
         self.unknown.retain(|(_, settled)| *settled > read_at);

@@ -4,7 +4,7 @@
 //! one pod that nobody may delete, would end each plan at the same place, and the actions behind it would never be executed.
 //! (Kubernetes' own controller goes through nodes in a random order.)
 
-use crate::executor::turns::is_of_turns;
+use crate::turns::is_of_turns;
 use daemonset::model::{NodeName, Uid};
 use daemonset::{Action, CreateReason};
 use std::collections::{HashMap, HashSet};

@@ -1,19 +1,19 @@
 //! Answers of the API server that refuse a call: done all the same, outdated, or final.
 //!
-//! A final answer is a warning in the log, once for each text, an event about the DaemonSet and a metric, and the plan is
-//! tried again with back-off. To plan again at once would lead to the same call and the same answer.
+//! After a final answer the plan is to be tried again with back-off: to plan again at once would lead to the same call and the
+//! same answer.
 
-use super::error::subject;
-use super::{CallResult, ExecuteError, Executor, Refusal, rejected};
-use crate::response::{finds_data_changed, is_namespace_terminating, is_of_another_object, shortened};
+use crate::error::{ExecuteError, Refusal};
+use crate::executor::{CallResult, Executor, rejected};
+use crate::response::{Sender, finds_data_changed, is_namespace_terminating, is_of_another_object};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::ObjectRef;
-use daemonset::{Action, ActionOutcome, EventType};
+use daemonset::{Action, ActionOutcome};
 use kube::core::Status;
 
-impl Executor {
+impl<S: Sender> Executor<S> {
     /// The result of a call that was rejected.
-    pub(super) async fn handle_rejection(
+    pub(crate) async fn handle_rejection(
         &self,
         caller: &Caller<'_>,
         (action, call): (&Action, &ApiCall),
@@ -59,7 +59,7 @@ impl Executor {
             Action::RestoreTemplate { .. } if status.is_conflict() => {
                 CallResult { outcome: ActionOutcome::Conflict, ..rejected(final_answer(status)) }
             }
-            _ => self.refuse(caller, action, status, final_answer(status)),
+            _ => refuse(status, final_answer(status)),
         }
     }
 
@@ -73,48 +73,36 @@ impl Executor {
         match self.own_pod(caller.daemon_set, name).await {
             Ok(Some(pod)) => {
                 let outcome = ActionOutcome::Created(ObjectRef::from(&pod.metadata));
-                CallResult { outcome, error: None, marked: None }
+                CallResult { outcome, ..CallResult::done() }
             }
             Ok(None) => {
                 let refused = ExecuteError::Refused(Refusal::new(status.message.clone()));
-                self.refuse(caller, action, status, refused)
+                refuse(status, refused)
             }
             Err(error) => rejected(error),
         }
     }
+}
 
-    /// Counts and reports a refusal. Refused creates and deletes of pods have the events of Kubernetes' controller already.
-    pub(super) fn refuse(
-        &self,
-        caller: &Caller<'_>,
-        action: &Action,
-        status: &Status,
-        error: ExecuteError,
-    ) -> CallResult {
-        if let ExecuteError::Refused(refusal) | ExecuteError::Forbidden(refusal) = &error {
-            self.metrics.count_refusal(action, status.code);
-            if let Some((reason, prefix)) = refusal_event(action, status) {
-                let message = format!("{prefix}: {}: {}", subject(action), shortened(&refusal.text));
-                self.events.record(caller.daemon_set, EventType::Warning, reason, &message);
-            }
-        }
-        rejected(error)
-    }
+/// A refusal for good, with the answer that says so.
+pub(crate) fn refuse(status: &Status, error: ExecuteError) -> CallResult {
+    let is_final = matches!(error, ExecuteError::Refused(_) | ExecuteError::Forbidden(_));
+    CallResult { refused: is_final.then(|| Box::new(status.clone())), ..rejected(error) }
 }
 
 /// The name of a pod to create; `None` where the API server generates it.
-pub(super) fn created_name(action: &Action) -> Option<&str> {
+pub fn created_name(action: &Action) -> Option<&str> {
     let Action::CreatePod { pod, .. } = action else { return None };
     pod.name()
 }
 
 /// Whether the object is gone, is another one, or has changed since.
-pub(super) fn is_outdated(status: &Status) -> bool {
+pub fn is_outdated(status: &Status) -> bool {
     status.is_conflict() || status.is_not_found() || is_of_another_object(status)
 }
 
 /// The meaning of an answer that no rule of an action covers.
-pub(super) fn final_answer(status: &Status) -> ExecuteError {
+pub(crate) fn final_answer(status: &Status) -> ExecuteError {
     let message = || status.message.clone();
     if is_namespace_terminating(status) {
         return ExecuteError::NamespaceTerminating;
@@ -129,32 +117,5 @@ pub(super) fn final_answer(status: &Status) -> ExecuteError {
         400..500 => ExecuteError::Refused(Refusal::new(message())),
         // A webhook that fails, or an API server that starts or ends.
         _ => ExecuteError::Failed(message()),
-    }
-}
-
-/// The reason of the event about a refused call, as Kubernetes' controllers name theirs, and the begin of its message.
-fn refusal_event(action: &Action, status: &Status) -> Option<(&'static str, &'static str)> {
-    match action {
-        // The name is taken by another's pod.
-        Action::CreatePod { .. } if status.is_already_exists() => Some(("FailedCreate", "Error creating")),
-        Action::CreatePod { .. } | Action::DeletePod { .. } => None,
-        Action::CreateRevision { .. } => Some(("FailedCreate", "Error creating")),
-        Action::DeleteRevision { .. } => Some(("FailedDelete", "Error deleting")),
-        Action::AdoptPod { .. }
-        | Action::ReleasePod { .. }
-        | Action::LabelPod { .. }
-        | Action::AdoptRevision { .. }
-        | Action::ReleaseRevision { .. }
-        | Action::LabelRevision { .. }
-        | Action::RenumberRevision { .. }
-        | Action::AnnotateRevision { .. }
-        | Action::UpdatePodInPlace { .. }
-        | Action::PatchNode { .. }
-        | Action::UpdateStatus { .. } => Some(("FailedUpdate", "Error updating")),
-        Action::RestoreTemplate { .. } if status.is_forbidden() => {
-            Some(("FailedUpdate", "An undo needs the right to `patch` daemonsets (deploy/undo)"))
-        }
-        Action::RestoreTemplate { .. } => Some(("FailedUpdate", "Error restoring the template")),
-        Action::RecordEvent { .. } | Action::Requeue { .. } => None,
     }
 }

@@ -1,12 +1,13 @@
 //! Why a plan was not executed to its end, and how the log says so.
 
-use crate::response::{MayNotAct, UnknownOutcome, shortened};
+use crate::response::{UnknownOutcome, shortened};
 use daemonset::Action;
 use std::fmt;
 use std::time::Duration;
 
 /// Why a plan was not executed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "callers decide about each")]
 pub enum ExecuteError {
     /// An object is not as the snapshot showed it: the next plan needs a newer snapshot.
     Outdated(String),
@@ -30,6 +31,7 @@ pub enum ExecuteError {
 
 /// A call that the API server refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Refusal {
     /// The call and the answer. The same call with the same answer has the same text.
     pub text: String,
@@ -39,7 +41,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// The answer to a call, which [`ExecuteError::in_call`] names.
-    pub(super) fn new(answer: String) -> Self {
+    pub(crate) fn new(answer: String) -> Self {
         Refusal { text: answer, others: 0 }
     }
 }
@@ -50,6 +52,24 @@ impl fmt::Display for Refusal {
         if self.others > 0 { write!(f, " (and {} more calls)", self.others) } else { Ok(()) }
     }
 }
+
+impl fmt::Display for ExecuteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExecuteError::Outdated(message) => write!(f, "an object has changed: {message}"),
+            ExecuteError::RetryAfter(delay) => {
+                write!(f, "too many requests: retry after {} s", delay.as_secs())
+            }
+            ExecuteError::NamespaceTerminating => f.write_str("the namespace is being deleted"),
+            ExecuteError::Failed(error) | ExecuteError::Unreachable(error) => f.write_str(error),
+            ExecuteError::Forbidden(refusal) | ExecuteError::Refused(refusal) => refusal.fmt(f),
+            ExecuteError::Unknown(unknown) => write!(f, "it may have been done: {}", unknown.error),
+            ExecuteError::MayNotAct => f.write_str("this process may act no more"),
+        }
+    }
+}
+
+impl std::error::Error for ExecuteError {}
 
 impl ExecuteError {
     /// Whether the status is still written after this failure: even if creates fail for long, the status must report the other
@@ -67,7 +87,7 @@ impl ExecuteError {
     }
 
     /// The same error with the call that failed, and the number of calls that failed with it.
-    pub(super) fn in_call(mut self, action: &Action, others: usize) -> Self {
+    pub(crate) fn in_call(mut self, action: &Action, others: usize) -> Self {
         match &mut self {
             ExecuteError::Failed(error)
             | ExecuteError::Unreachable(error)
@@ -89,17 +109,11 @@ impl ExecuteError {
 }
 
 /// The call of an action, in words.
-pub(super) fn subject(action: &Action) -> String {
+pub fn subject(action: &Action) -> String {
     match action {
         Action::CreatePod { node, .. } => format!("create a pod on {node}"),
         Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
         Action::UpdateStatus { .. } => "update the status".to_owned(),
         action => action.to_string(),
-    }
-}
-
-impl From<MayNotAct> for ExecuteError {
-    fn from(_: MayNotAct) -> Self {
-        ExecuteError::MayNotAct
     }
 }

@@ -1,0 +1,5 @@
+//! Plans of a custom kind, executed against an API server in process that refuses calls and loses answers. Time is tokio's paused clock.
+
+mod responses;
+mod server;
+mod stories;

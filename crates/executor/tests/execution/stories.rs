@@ -1,0 +1,221 @@
+//! A fleet of a custom kind, from nothing, while calls fail.
+
+use crate::server::{Fault, Server, status};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Owner, Pod};
+use daemonset::{ActionOutcome, Observed, Policy, Reconciler};
+use daemonset_executor::{ApiResponse, ExecuteError, Executed, Executor, InFlight, Sender};
+use jiff::{SignedDuration, Timestamp};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, from_value, json};
+use std::time::Duration;
+use tokio::time::{Instant, advance};
+
+const SET: &str = "/apis/agents.example.com/v1/namespaces/agents/agentsets/edge";
+const PODS: &str = "/api/v1/namespaces/agents/pods/";
+
+fn agent_set() -> Owner {
+    Owner::new("agents.example.com/v1", "AgentSet")
+}
+
+/// An operator that has listed the objects once, and whose cache of pods shows nothing after that unless it is told to.
+struct Operator<S> {
+    server: Server,
+    executor: Executor<S>,
+    in_flight: InFlight<Reconciler>,
+    /// How the calls of the last plan went.
+    calls: Vec<String>,
+    cached_pods: Vec<Pod>,
+    /// The AgentSet, if the cache lags behind.
+    cached_set: Option<Value>,
+}
+
+fn operator<S: Sender>(server: &Server, sender: S) -> Operator<S> {
+    let set = json!({"metadata": {"name": "edge", "namespace": "agents", "uid": "u1", "generation": 1}});
+    server.state().objects.insert(SET.to_owned(), set);
+    let began = Instant::now();
+    let clock = move || Timestamp::UNIX_EPOCH + SignedDuration::try_from(began.elapsed()).unwrap();
+    Operator {
+        server: server.clone(),
+        executor: Executor::new(sender, "my-operator").with_clock(clock),
+        in_flight: InFlight::new(Reconciler::new("u1", Policy::default()).of_kind(agent_set())),
+        calls: Vec::new(),
+        cached_pods: Vec::new(),
+        cached_set: None,
+    }
+}
+
+impl<S: Sender> Operator<S> {
+    fn objects<T: DeserializeOwned>(&self, below: &str) -> Vec<T> {
+        let state = self.server.state();
+        let found = state.objects.iter().filter(|(path, _)| path.contains(below));
+        found.map(|(_, object)| from_value(object.clone()).unwrap()).collect()
+    }
+
+    async fn sync(&mut self) -> Result<Executed, ExecuteError> {
+        let labels = json!({"agent-set": "edge"});
+        let spec = json!({
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}},
+        });
+        let mut set = self.cached_set.clone().unwrap_or_else(|| self.server.state().objects[SET].clone());
+        set["spec"] = spec;
+        let ds = DaemonSet { owner: agent_set(), ..from_value(set).unwrap() };
+        let nodes: Vec<Node> =
+            ["a", "b", "c"].map(|name| from_value(json!({"metadata": {"name": name}})).unwrap()).into();
+        let revisions: Vec<ControllerRevision> = self.objects("/controllerrevisions/");
+        self.executor.settle(&ds, &nodes, &mut self.in_flight).await?;
+        let observed =
+            Observed { daemon_set: &ds, nodes: &nodes, pods: &self.cached_pods, revisions: &revisions };
+        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
+        let plan = self.in_flight.driver.plan(observed, now).unwrap();
+        let actions = self.in_flight.retry_order.apply(plan.actions);
+        self.calls.clear();
+        let calls = &mut self.calls;
+        self.executor
+            .execute(&ds, &actions, &mut self.in_flight, |call| {
+                calls.push(format!("{}: {}", call.subject(), outcome(call.outcome)));
+            })
+            .await
+    }
+
+    /// Until a plan does nothing more.
+    async fn sync_until_quiet(&mut self) {
+        for _ in 0..10 {
+            self.cached_pods = self.objects(PODS);
+            self.sync().await.unwrap();
+            if self.calls.iter().all(|call| call.starts_with("plan again")) {
+                return;
+            }
+        }
+        panic!("{:?}", self.calls);
+    }
+
+    /// The nodes of the stored pods.
+    fn nodes_of_pods(&self) -> Vec<String> {
+        let pods: Vec<Pod> = self.objects(PODS);
+        let mut nodes: Vec<String> = pods.iter().map(node_of).collect();
+        nodes.sort();
+        nodes
+    }
+}
+
+fn outcome(outcome: &ActionOutcome) -> &'static str {
+    match outcome {
+        ActionOutcome::Created(_) | ActionOutcome::Done => "done",
+        ActionOutcome::Rejected => "rejected",
+        ActionOutcome::Unknown => "unknown",
+        _ => "other",
+    }
+}
+
+/// The node to which the pod is tied.
+fn node_of(pod: &Pod) -> String {
+    let text = serde_json::to_string(&pod.spec).unwrap();
+    ["a", "b", "c"].into_iter().find(|node| text.contains(&format!("[\"{node}\"]"))).unwrap().to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fleet_of_a_custom_kind_comes_to_be() {
+    let server = Server::default();
+    let mut operator = operator(&server, server.client());
+    operator.sync_until_quiet().await;
+    assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"]);
+    let state = server.state();
+    assert_eq!(state.objects[SET]["status"]["desiredNumberScheduled"], 3);
+    assert!(state.calls.contains(&format!("PUT {SET}/status")), "{:?}", state.calls);
+    let pods = state.objects.iter().filter(|(path, _)| path.starts_with(PODS));
+    assert!(pods.clone().all(|(_, pod)| pod["metadata"]["ownerReferences"][0]["kind"] == "AgentSet"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_create_whose_answer_was_lost_is_not_repeated() {
+    let server = Server::default();
+    server.fail("POST /api/v1/namespaces/agents/pods", 1, Fault::LosesAnswer);
+    let mut operator = operator(&server, server.client());
+    let error = operator.sync().await.unwrap_err();
+    assert!(matches!(error, ExecuteError::Unknown(_)), "{error:?}");
+    // The cache does not show the pod, neither before nor after storage has told.
+    for wait in [1, 80, 80] {
+        operator.sync().await.unwrap();
+        advance(Duration::from_secs(wait)).await;
+    }
+    assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"]);
+    assert!(operator.in_flight.next_settle().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_create_that_was_lost_and_not_done_is_repeated_once_storage_tells() {
+    let server = Server::default();
+    server.fail("POST /api/v1/namespaces/agents/pods", 1, Fault::Breaks);
+    let mut operator = operator(&server, server.client());
+    operator.sync().await.unwrap_err();
+    operator.sync().await.unwrap();
+    assert_eq!(operator.nodes_of_pods().len(), 2, "it may still be done");
+    advance(Duration::from_secs(80)).await;
+    operator.sync().await.unwrap();
+    assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_pod_is_refused_holds_up_no_other_and_the_status_is_written() {
+    let server = Server::default();
+    let forbidden = Fault::Refuses(status(403, "Forbidden", "a policy says no"));
+    server.fail(r#"["a"]"#, usize::MAX, forbidden);
+    let mut operator = operator(&server, server.client());
+    let error = operator.sync().await.unwrap_err();
+    let ExecuteError::Forbidden(refusal) = &error else { panic!("{error:?}") };
+    assert_eq!(refusal.to_string(), "create a pod on a: a policy says no");
+    assert_eq!(server.state().objects[SET]["status"]["desiredNumberScheduled"], 3);
+    assert!(operator.in_flight.retry_order.take_delay().is_some(), "the others need not wait for a back-off");
+    operator.sync().await.unwrap_err();
+    assert_eq!(operator.nodes_of_pods(), ["b", "c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_api_server_is_asked_nothing_more() {
+    let server = Server::default();
+    let busy = Fault::Refuses(status(429, "TooManyRequests", "slow down"));
+    server.fail("POST /api/v1/namespaces/agents/pods", 1, busy);
+    let mut operator = operator(&server, server.client());
+    assert_eq!(operator.sync().await, Err(ExecuteError::RetryAfter(Duration::from_secs(1))));
+    assert!(!server.state().calls.contains(&format!("PUT {SET}/status")));
+}
+
+/// A sender whose process may act no more.
+struct Former;
+
+impl Sender for Former {
+    async fn send_once(&self, _: http::Request<Vec<u8>>) -> ApiResponse {
+        ApiResponse::MayNotAct("another process may hold the lease".to_owned())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_may_not_act_sends_nothing() {
+    let server = Server::default();
+    let mut operator = operator(&server, Former);
+    assert_eq!(operator.sync().await, Err(ExecuteError::MayNotAct));
+    assert!(
+        matches!(operator.calls.as_slice(), [one] if one.ends_with(": rejected")),
+        "{:?}",
+        operator.calls
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_was_replaced_adopts_nothing() {
+    let server = Server::default();
+    let mut operator = operator(&server, server.client());
+    operator.sync_until_quiet().await;
+    let mut orphan = operator.objects::<Value>(PODS).remove(0);
+    orphan["metadata"]["ownerReferences"] = json!([]);
+    operator.cached_pods = operator.objects(PODS);
+    operator.cached_pods[0] = from_value(orphan).unwrap();
+    // Only storage knows that another object has the name.
+    let replaced = json!({"metadata": {"name": "edge", "namespace": "agents", "uid": "u2"}});
+    operator.cached_set = server.state().objects.insert(SET.to_owned(), replaced);
+    let calls = server.state().calls.len();
+    let error = operator.sync().await.unwrap_err();
+    assert_eq!(error, ExecuteError::Outdated("the DaemonSet was deleted or replaced".to_owned()));
+    assert_eq!(server.state().calls.len(), calls);
+}
