@@ -115,7 +115,7 @@ pub fn undone_life(number: u64) -> Trial {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(40), failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(15), failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn promises_hold_in_every_life_that_is_undone(life in life()) {
