@@ -217,12 +217,13 @@ impl Trial {
     /// The template of base comes back in the place of a version that has failed, and is complete within the maximum time of the
     /// rounds. A tool puts the broken one back, and that stays: it is undone once.
     fn ends_undone(&mut self, base: Option<&str>) -> Result<(), String> {
-        if self.is_driven() {
-            // The other controller deletes each revision without a pod: base, and the failed one with the mark that it was undone.
+        let bound = self.bound() + SignedDuration::from_secs(120);
+        if self.is_driven() || bound > SignedDuration::from_mins(50) {
+            // The other controller deletes each revision without a pod: base, and the failed one with the mark that it was undone. So does
+            // this one after an hour.
             self.cluster.edit(|ds| ds.spec.revision_history_limit = None);
         }
         self.release_broken(FailureAction::Undo);
-        let bound = self.bound() + SignedDuration::from_secs(120);
         self.pass(bound);
         if self.cluster.status().desired_number_scheduled == 0 {
             return Ok(());
