@@ -12,8 +12,8 @@ use super::watch::Cache;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::{FitPolicy, PodNames};
 use daemonset::{
-    Action, ActionOutcome, CreateReason, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan,
-    PlanError, Policy, Snapshot,
+    Action, ActionOutcome, CreateReason, DeleteReason, InvalidSnapshot, Memory, NodeView, Observed,
+    ObservedAt, Plan, PlanError, Policy, Snapshot,
 };
 use daemonset_incremental::internal::difference;
 use daemonset_incremental::{NeedsLists, Tracker};
@@ -310,6 +310,10 @@ impl Controller {
             }
             _ => plan.actions,
         };
+        let actions = match self.role {
+            Role::Main => actions,
+            Role::Other => actions.into_iter().filter(is_known_to_kubernetes).collect(),
+        };
         Some(Decision { actions, reconciled, moved, drains })
     }
 
@@ -401,6 +405,15 @@ impl Controller {
         if !self.down {
             self.wake_up = Some(now);
         }
+    }
+}
+
+/// Kubernetes' own controller knows neither turns nor pull pods: it ends none of them.
+fn is_known_to_kubernetes(action: &Action) -> bool {
+    match action {
+        Action::PatchNode { .. } => false,
+        Action::DeletePod { reason, .. } => *reason != DeleteReason::PullDone,
+        _ => true,
     }
 }
 

@@ -4,8 +4,8 @@ use super::{agent, cluster, count, json_of, pod_on, seconds, settings, template}
 use crate::support;
 use daemonset::Policy;
 use daemonset::model::{DaemonSet, UpdateStrategy};
-use daemonset::policy::RolloutPolicy;
-use daemonset_sim::{Behaviour, Cluster, Kind, Probability, RolloutEnd, Settings};
+use daemonset::policy::{PullPolicy, RolloutPolicy, TurnMode, TurnPolicy};
+use daemonset_sim::{Behaviour, Cluster, Distribution, Kind, Probability, RolloutEnd, Runtime, Settings};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -145,4 +145,27 @@ fn the_annotation_decides_who_creates_the_pods() {
         .edit(|ds| ds.metadata.annotations = ds.metadata.annotations.with("rollout.daemonset/policy", "{}"));
     cluster.run_for(seconds(60));
     assert!(cluster.other_controller().is_none());
+}
+
+/// It knows neither turns nor pull pods, and ends none of them.
+#[test]
+fn kubernetes_own_controller_leaves_turns_and_pull_pods_alone() {
+    let mut cluster = driven(|settings| {
+        settings.runtime = Some(Runtime::Containerd);
+        let policy = Policy::default().drive(drive(2)).pull(PullPolicy::default());
+        let turn = TurnPolicy::default().cordon(true).gates(["backup"]);
+        settings.controller.policy = policy.turn(TurnMode::Take(turn));
+        settings.gates.insert("backup".to_owned(), Distribution::fixed(seconds(100)));
+    });
+    let started = cluster.now();
+    release(&mut cluster, settings().behaviour);
+    cluster.run_for(seconds(30));
+    assert!(cluster.pods().count() > NODES.len(), "a pull pod is there");
+    cluster.crash_controller();
+    cluster.run_for(seconds(30));
+    assert_eq!(causes(&cluster, "TurnEnded", started), [""; 0]);
+    let end = cluster.run_rollout(seconds(600), seconds(86_400));
+    assert_eq!(end, RolloutEnd::Complete);
+    cluster.run_until_quiet(seconds(600)).unwrap();
+    assert_eq!(causes(&cluster, "TurnEnded", started), ["controller"; 6]);
 }
