@@ -10,6 +10,7 @@ mod rollout;
 mod steered;
 mod steering;
 mod trial;
+mod turning;
 mod undone;
 pub mod upstream;
 mod watcher;
