@@ -120,10 +120,12 @@ impl RolloutFacts {
         if let Some(turn) = fleet.turn(node) {
             facts.progressed_at = facts.progressed_at.max(Some(turn.at));
             let rules = turn::rules(fleet.snapshot);
-            // A node whose gates are overdue may not wait for them, and one whose outdated pod is gone does not.
+            // A node whose gates are overdue may not wait for them, and one whose outdated pod is gone does not. Nothing is taken, and no
+            // gate opens, before the node shows its turn.
+            let goes_on =
+                |rules| turn.in_flight_until.is_none() && turn::proceeds(turn, rules, fleet.snapshot.now);
             let is_gated = rules.is_some_and(|rules| {
-                !turn::closed_gates(fleet.snapshot, turn, rules).is_empty()
-                    && !turn::proceeds(turn, rules, fleet.snapshot.now)
+                !turn::closed_gates(fleet.snapshot, turn, rules).is_empty() && !goes_on(rules)
             });
             facts.waits_for_gates = is_gated && facts.has_outdated;
         }

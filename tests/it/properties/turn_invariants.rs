@@ -240,7 +240,10 @@ impl<'r> View<'r> {
     /// In these fleets only places for pods are scarce, and each pod gives its own back.
     fn fits(&self, node: &str) -> bool {
         let free = json!(self.recording.free.get(node));
-        self.recording.policy.fit == FitPolicy::Ignore || free["pods"] != "-1"
+        // The pods that go give their places back.
+        let live =
+            self.recording.pods.iter().filter(|pod| Fleet::target(pod) == Some(node) && self.fleet.live(pod));
+        self.recording.policy.fit == FitPolicy::Ignore || free["pods"] != "-1" || live.count() > 1
     }
 
     /// A turn begins while fewer nodes are in turn than may be unavailable: those that count, and the excused ones by themselves.

@@ -222,6 +222,8 @@ impl Trial {
             // The other controller deletes each revision without a pod: base, and the failed one with the mark that it was undone. So does
             // this one after an hour.
             self.cluster.edit(|ds| ds.spec.revision_history_limit = None);
+            // An undo that begins before the controller sees this edit would find the DaemonSet changed.
+            self.pass(LONGEST_DELAY);
         }
         self.release_broken(FailureAction::Undo);
         self.pass(bound);
