@@ -206,7 +206,10 @@ impl Environment {
             (true, _) => {}
             (false, true) => self.wait_for_restart(uid),
             (false, false) if keeps_ready => {
-                // Nothing tells the API server that its containers are others.
+                // Nothing tells the API server that its containers are others. A later crash does.
+                if let Some(runtime) = self.runtimes.get_mut(uid) {
+                    runtime.keeps_ready = false;
+                }
                 self.record_pod(Actor::Environment, uid, Change::PodReady);
                 self.plan_crash(uid);
             }

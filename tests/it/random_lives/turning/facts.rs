@@ -294,8 +294,7 @@ impl Facts {
         let heard_from = t - self.behind.pods;
         let seconds = self.specs_in_window(t).map(|spec| spec.min_ready_seconds).max().unwrap_or(0);
         let most = SignedDuration::from_secs(seconds.into());
-        let is_up =
-            |pod: &Pod| matches!(pod.ready.last(), Some((since, None)) if *since + most <= heard_from);
+        let is_up = |pod: &Pod| matches!(pod.ready.last(), Some((since, None)) if *since + most < heard_from);
         self.pods_of(node).any(|(_, pod)| is_up(pod))
     }
 
@@ -304,11 +303,12 @@ impl Facts {
         window(&node.states, t - self.behind.nodes).any(|state| !state.ready)
     }
 
-    /// Whether a pod of the node has been available since this instant.
+    /// Whether a pod of the node has been available since this instant, or may seem so: its end may be unseen.
     pub fn was_available_since(&self, node: &str, since: Timestamp, t: Timestamp) -> bool {
-        let least = self.least_min_ready(t);
+        let (least, heard_from) = (self.least_min_ready(t), t - self.behind.pods);
         let served = |(from, until): &(Timestamp, Option<Timestamp>)| {
-            *from >= since && *from + least <= until.unwrap_or(t)
+            let until = until.filter(|until| *until < heard_from).unwrap_or(t);
+            *from >= since && *from + least <= until
         };
         self.pods_of(node).any(|(_, pod)| pod.ready.iter().any(served))
     }

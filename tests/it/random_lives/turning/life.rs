@@ -117,20 +117,22 @@ impl Life {
     /// Lets time pass, step by step.
     pub fn pass(&mut self, duration: SignedDuration) {
         let until = self.cluster.now() + duration;
-        let thaws_at = self.frozen_since.map(|since| since + LONGEST_FREEZE);
-        while let Some(at) = self.cluster.next_at().filter(|at| *at <= until) {
-            if thaws_at.is_some_and(|thaws_at| thaws_at <= at) {
+        loop {
+            let next = self.cluster.next_at().filter(|at| *at <= until);
+            let thaws_at = self.frozen_since.map(|since| since + LONGEST_FREEZE);
+            if let Some(thaws_at) = thaws_at.filter(|thaws_at| *thaws_at <= next.unwrap_or(until)) {
+                // No event comes before it. What the caches have missed is due at once.
+                self.cluster.run_until(thaws_at - SignedDuration::from_millis(1));
                 self.thaw();
+                continue;
             }
+            let Some(at) = next else { break };
             // Two changes of one instant: the second one may be unseen, and seem to be of this step.
             let is_later = at > self.cluster.now();
             self.cluster.step();
             self.observe(is_later && !self.is_behind());
         }
         self.cluster.run_until(until);
-        if thaws_at.is_some_and(|thaws_at| thaws_at <= until) {
-            self.thaw();
-        }
     }
 
     pub fn thaw(&mut self) {
@@ -158,7 +160,7 @@ impl Life {
         for event in events {
             let situations = situations(facts, event).into_iter().map(str::to_owned);
             noted.borrow_mut().things.extend(situations);
-            promises.judge(facts, event);
+            promises.judge(facts, event, events);
             facts.note(event);
         }
         facts.read(cluster);

@@ -2,13 +2,19 @@
 //! needs.
 
 use super::super::facts::Facts;
+use daemonset_sim::{Change, Event};
 
-pub fn broken_by_uncordon(facts: &Facts, name: &str, ended: &str) -> Option<String> {
+pub fn broken_by_uncordon(facts: &Facts, name: &str, step: &[Event]) -> Option<String> {
     let node = facts.nodes.get(name)?;
     if node.is_persons {
         return Some(format!("cordon: of a person on {name} taken back"));
     }
-    let mut others = node.turns().filter(|(key, _)| *key != ended);
+    // One patch may end several turns of nobody.
+    let ends = |key: &str, event: &Event| match &event.change {
+        Change::TurnEnded { node, turn, .. } => node.as_str() == name && turn == key,
+        _ => false,
+    };
+    let mut others = node.turns().filter(|(key, _)| !step.iter().any(|event| ends(key, event)));
     others.next().map(|(other, _)| format!("cordon: {other} needs that of {name}"))
 }
 

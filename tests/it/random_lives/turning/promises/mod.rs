@@ -29,8 +29,8 @@ impl Promises {
         Promises { is_beyond: beginning.forgets, pulls: Pulls::new(beginning), broken: BTreeSet::new() }
     }
 
-    /// Judges an event before the facts know of it.
-    pub fn judge(&mut self, facts: &Facts, event: &Event) {
+    /// Judges an event before the facts know of it. `step` has all events of its step.
+    pub fn judge(&mut self, facts: &Facts, event: &Event, step: &[Event]) {
         let mut broken = Vec::new();
         match &event.change {
             Change::PodCreated(pod) if event.by == Actor::Controller => {
@@ -54,7 +54,7 @@ impl Promises {
                     broken.extend(ends::broken_by_end(facts, event.t, node.as_str()));
                 }
                 if *uncordons {
-                    broken.extend(cordons::broken_by_uncordon(facts, node.as_str(), turn));
+                    broken.extend(cordons::broken_by_uncordon(facts, node.as_str(), step));
                 }
             }
             _ => {}
