@@ -201,3 +201,20 @@ fn a_memory_of_turns_survives_its_json() {
     let json = serde_json::to_value(&memory).unwrap();
     assert_eq!(serde_json::from_value::<Memory>(json).unwrap(), memory);
 }
+
+/// No gate opens before the node shows its turn, and no pod is taken there: the rollout is not late for it.
+#[test]
+fn a_turn_in_flight_puts_the_progress_deadline_off_though_its_gates_are_overdue() {
+    let turn = json!({"gates": ["drained"], "timeoutSeconds": 60, "onTimeout": "Proceed"});
+    let rollout = json!({"onFailure": {"progressDeadlineSeconds": 120}});
+    let policy = json!({"turn": turn, "rollout": rollout});
+    let mut fleet = given(rolling(1)).node(node("a").has(old())).policy(policy);
+    let started = json!({"rollout.daemonset/started": format!("2 {}", now())});
+    fleet.json["revisions"][1]["metadata"]["annotations"] = started;
+    let (begin, memory) = after(&fleet, &ActionOutcome::Done);
+    assert!(matches!(begin, Action::PatchNode { .. }), "{begin}");
+    let late = fleet.memory(&memory).with("/now", json!(at(130).to_string()));
+    assert_eq!(outcome(&late, "a"), json!({"type": "InFlight", "until": at(300)}));
+    let failed = late.steps().into_iter().find(|step| step.contains("RolloutFailed"));
+    assert_eq!((failed, late.plan().requeue_at()), (None, Some(at(300))));
+}
