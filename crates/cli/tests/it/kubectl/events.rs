@@ -5,6 +5,7 @@ use super::{Fake, midrollout, newer, object};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::BufRead;
 use std::time::Duration;
 
 /// The pod of node-2, which is not Ready in the list.
@@ -26,6 +27,18 @@ fn lines_of(shown: &[String], start: &str) -> String {
         .join("\n")
 }
 
+/// The first of the next pictures in which the line that starts so has this text: a change may come between two looks.
+fn picture(out: &mut impl BufRead, [start, text]: [&str; 2]) -> Vec<String> {
+    let mut shown = Vec::new();
+    for _ in 0..10 {
+        shown = until(out, "node-5");
+        if lines_of(&shown, start).contains(text) {
+            return shown;
+        }
+    }
+    panic!("no {start} has {text}: {shown:?}");
+}
+
 #[test]
 fn changes_are_applied_and_nothing_is_listed_again() {
     let list = midrollout();
@@ -41,14 +54,12 @@ fn changes_are_applied_and_nothing_is_listed_again() {
     // One that is older than the list is of the past.
     fake.tell("MODIFIED", &ready(&object(&list, "Pod", "node-exporter-hxw9r")));
     fake.tell("MODIFIED", &newer(ready(&late), 100));
-    let shown = until(&mut out, "node-5");
-    assert_eq!(lines_of(&shown, "Now"), "Now        delete 1 pod, write the status; 1 node must wait");
+    picture(&mut out, ["Now", "delete 1 pod, write the status; 1 node must wait"]);
     // A watch may bring an event late.
     let mut gone = newer(object(&list, "Pod", "node-exporter-f7xm5"), 200);
     fake.tell("MODIFIED", &late);
     fake.tell("DELETED", &gone);
-    let shown = until(&mut out, "node-5");
-    assert!(lines_of(&shown, "node-3").contains("CREATE: the node has none"), "{shown:?}");
+    let shown = picture(&mut out, ["node-3", "CREATE: the node has none"]);
     assert!(lines_of(&shown, "node-2").contains("available for"), "{shown:?}");
     // The next pod of the node.
     gone["metadata"]["name"] = json!("node-exporter-zzzzz");
@@ -57,10 +68,7 @@ fn changes_are_applied_and_nothing_is_listed_again() {
     let mut cordoned = newer(object(&list, "Node", "node-3"), 100);
     cordoned["spec"]["unschedulable"] = json!(true);
     fake.tell("MODIFIED", &cordoned);
-    let mut shown = until(&mut out, "node-5");
-    if !lines_of(&shown, "node-3").contains("cordoned") {
-        shown = until(&mut out, "node-5");
-    }
+    let shown = picture(&mut out, ["node-3", "cordoned"]);
     assert!(lines_of(&shown, "node-3").contains("node-exporter-zzzzz"), "{shown:?}");
     assert_eq!(fake.lists(), lists);
     assert_eq!(interrupt(child), (Some(0), String::new()));
