@@ -90,7 +90,9 @@ fn stray(case: &Case<'_>) -> Option<Planted> {
     let is_stray = |pod: &&Pod| {
         let known = |node: &str| case.recording.nodes.iter().any(|n| n.metadata.name.as_str() == node);
         let bound = !pod.spec.node_name.as_str().is_empty();
-        Fleet::target(pod).is_none_or(|node| bound && !known(node)) && !case.fleet.going(pod)
+        // A change in place in flight counts as a delete in flight.
+        let is_leaving = case.fleet.going(pod) || case.fleet.is_changing(pod);
+        Fleet::target(pod).is_none_or(|node| bound && !known(node)) && !is_leaving
     };
     case.with("StrayDeleted", delete(case.choose(case.fleet.owned().filter(is_stray))?))
 }
