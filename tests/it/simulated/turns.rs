@@ -78,6 +78,19 @@ fn the_condition_ready_may_stay_true_all_the_time() {
 }
 
 #[test]
+fn a_pod_that_stayed_ready_while_it_was_changed_is_ready_again_after_a_crash() {
+    let settings = with_policy(Policy::default().in_place(InPlacePolicy::IfPossible));
+    let keeps_ready = settings.behaviour.keeps_ready(Probability::ALWAYS);
+    let mut cluster = running(settings.behaviour(keeps_ready), &["a"]);
+    release(&mut cluster);
+    let uid = pod_on(&cluster, "a").metadata.uid;
+    cluster.crash_pod(&uid);
+    assert!(!is_ready(&pod_on(&cluster, "a")));
+    cluster.run_for(seconds(60));
+    assert!(is_ready(&pod_on(&cluster, "a")));
+}
+
+#[test]
 fn an_image_is_pulled_once_a_node_whoever_asks() {
     for runtime in [Runtime::Containerd, Runtime::CriO] {
         let settings = with_policy(Policy::default().pull(PullPolicy::default())).runtime(Some(runtime));
