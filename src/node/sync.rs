@@ -299,9 +299,9 @@ impl NodeSync {
     }
 
     /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
-    /// it has no live one, and none that is being changed in its place and stays. In both cases a back-off, a create in flight, and a lifecycle state that the
-    /// policy respects prevent it: a kubelet that shuts down rejects each pod, and would get one after the other
-    /// (kubernetes#122912).
+    /// it has no live one, and none that is being changed in its place and stays. In both cases a back-off, a create in flight,
+    /// and a lifecycle state that the policy respects prevent it: a kubelet that shuts down rejects each pod, and would get one
+    /// after the other (kubernetes#122912).
     fn create_missing(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
         let mut pods = fleet.pods_of(node);
         // The deletes of this plan free no place yet: their pods are there until a later snapshot.

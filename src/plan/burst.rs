@@ -144,8 +144,8 @@ fn next_of_turns(fleet: &Fleet<'_>, waits: &Waits) -> Option<(Timestamp, Requeue
     let rare = fleet.rare.as_ref()?;
     let settled = rare.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
     let patched = rare.turns.iter().filter_map(|turn| turn.in_flight_until).min();
-    let pulls =
-        fleet.snapshot.memory.as_ref().and_then(|memory| memory.pulls_in_flight_until(fleet.snapshot));
+    let memory = fleet.snapshot.memory.as_ref();
+    let pulls = memory.and_then(|memory| memory.pulls_in_flight_until(fleet.snapshot, &rare.unseen_pulls));
     RequeueReason::first([
         (waits.found().and_then(|found| found.next_overdue), RequeueReason::TurnOverdue),
         (waits.found().and_then(|found| found.next_pull_end), RequeueReason::PullTimeout),

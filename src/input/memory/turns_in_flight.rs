@@ -94,12 +94,15 @@ impl Memory {
         snapshot.in_flight_until(delete.at, delete.version)
     }
 
-    /// When the next create or delete of a pull pod expires that the snapshot does not show.
-    pub(crate) fn pulls_in_flight_until(&self, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+    /// When the next create or delete of a pull pod expires that the snapshot does not show; `unseen` names the creates.
+    pub(crate) fn pulls_in_flight_until(
+        &self,
+        snapshot: &Snapshot<'_>,
+        unseen: &BTreeSet<&str>,
+    ) -> Option<Timestamp> {
         if self.turns.pulls.is_empty() && self.turns.pull_deletes.is_empty() {
             return None;
         }
-        let unseen = self.unseen_pulls(snapshot);
         let creates = unseen.iter().filter_map(|name| {
             let pull = self.turns.pulls.get(*name)?;
             snapshot.in_flight_until(pull.at, pull.version)

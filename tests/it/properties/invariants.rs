@@ -29,9 +29,9 @@ pub fn broken(recording: &Recording, plan: &Plan) -> Vec<String> {
     .collect()
 }
 
-type Promise = Result<(), String>;
+pub(super) type Promise = Result<(), String>;
 
-fn ensure(kept: bool, why: impl FnOnce() -> String) -> Promise {
+pub(super) fn ensure(kept: bool, why: impl FnOnce() -> String) -> Promise {
     if kept { Ok(()) } else { Err(why()) }
 }
 

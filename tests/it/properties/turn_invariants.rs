@@ -1,5 +1,6 @@
 //! The promises of turns, pulls, changes in place and fit that one plan can show, told without the crate's code.
 
+use super::invariants::{Promise, ensure};
 use super::oracle::{Fleet, max_unavailable, rounded_up};
 use super::world::pull_name;
 use crate::support::TURN_KEY;
@@ -9,8 +10,6 @@ use daemonset::{Action, CreateReason, Plan, Recording, TurnReason};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-type Promise = Result<(), String>;
 
 /// The promises that this plan breaks. In random fleets no policy drives, so that a strategy that replaces has a M.
 pub fn broken(recording: &Recording, plan: &Plan) -> Vec<String> {
@@ -24,10 +23,6 @@ pub fn broken(recording: &Recording, plan: &Plan) -> Vec<String> {
 /// The nodes in turn whose turn this plan does not end.
 pub fn in_turn<'r>(recording: &'r Recording, plan: &'r Plan) -> BTreeSet<&'r str> {
     View::new(recording, plan).in_turn().into_iter().map(|turn| turn.node).collect()
-}
-
-fn ensure(kept: bool, why: impl FnOnce() -> String) -> Promise {
-    if kept { Ok(()) } else { Err(why()) }
 }
 
 struct View<'r> {
