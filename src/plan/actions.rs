@@ -170,10 +170,6 @@ fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<A
     let current = steps.history.current();
     // A revision that this plan creates has its first mark in the manifest; the others wait for the next plan.
     let (Some(rollout), Some(view)) = (steps.fleet.goals.rollout(), current.view) else { return };
-    if view.controller.is_none() && !Authority::of(snapshot).adopts() {
-        // The other controller adopts it first.
-        return;
-    }
     actions.extend(rollout.known.decision.marks.iter().filter_map(|mark| {
         let marked = match mark {
             MarkChange::Restored => rollout.base.as_ref()?.view,

@@ -103,9 +103,10 @@ impl<'a> History<'a> {
         self.revisions.at(self.current)
     }
 
-    /// Whether the current one is there, and has an owner.
-    pub fn has_owned_current(&self) -> bool {
-        self.current().view.is_some_and(|view| view.controller.is_some())
+    /// Whether the current one needs nothing more: it is there, has an owner and all labels, and is the newest by its stored number.
+    pub fn is_current_in_place(&self) -> bool {
+        let is_owned = self.current().view.is_some_and(|view| view.controller.is_some());
+        is_owned && self.missing_labels.is_none() && self.renumbered.is_none()
     }
 
     /// The name of the current one, also when this plan creates it.

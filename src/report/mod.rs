@@ -650,8 +650,8 @@ pub enum NodeOutcome {
     },
     /// It is in turn, and too many other nodes are down for its pod to go.
     WaitsForRoom,
-    /// The update is driven, and the other controller, which creates the pods, has not created the revision of the new version, or
-    /// not adopted it: perhaps it does not know the new version yet.
+    /// The update is driven, and the other controller, which creates the pods, has not created the revision of the new version, not adopted
+    /// it, or not made it the newest: perhaps it does not know the new version yet.
     WaitsForRevision,
 }
 
@@ -712,9 +712,9 @@ impl fmt::Display for NodeOutcome {
             NodeOutcome::WaitsForPull => f.write_str("waits for its images"),
             NodeOutcome::DoesNotFit { resource } => write!(f, "waits: the new pod does not fit ({resource})"),
             NodeOutcome::WaitsForRoom => f.write_str("in turn, waits until fewer other nodes are down"),
-            NodeOutcome::WaitsForRevision => {
-                f.write_str("waits: the other controller has not created the revision of the new version")
-            }
+            NodeOutcome::WaitsForRevision => f.write_str(
+                "waits: the other controller has not made the revision of the new version the newest",
+            ),
         }?;
         if let NodeOutcome::Create { rejected: Some(rejected), .. }
         | NodeOutcome::UpdateInPlace { rejected: Some(rejected), .. }

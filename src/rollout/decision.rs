@@ -4,6 +4,7 @@
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
+use crate::plan::authority::Authority;
 use crate::pods::history::History;
 use crate::rollout::base::KnownBase;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
@@ -44,8 +45,7 @@ pub struct RolloutInput<'r, I> {
     judged_by: Option<&'r FailurePolicy>,
     pub(crate) marks: Marks<'r>,
     pub number: i64,
-    /// The current revision is there, and can be marked.
-    exists: bool,
+    can_be_marked: bool,
     /// The current revision was undone, under this number or an earlier one.
     was_undone: bool,
     is_paused: bool,
@@ -186,8 +186,8 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         RolloutInput {
             snapshot,
             policy,
-            judged_by: judged_by(policy, history),
-            exists: marks.is_some(),
+            judged_by: judged_by(snapshot, policy, history),
+            can_be_marked: can_be_marked(snapshot, history),
             marks: marks.unwrap_or_default(),
             was_undone: current.view.is_some_and(|view| UndoneMark::read(view.annotations, keys).is_some()),
             number: current.number,
@@ -203,7 +203,12 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let is_unmarked = started.is_none() && failed.is_none() && completed.is_none();
         let NodeCounts { updated, outdated, .. } = self.sums.counts;
         let may_have_begun = planted::may_have_begun(self.may_have_begun());
-        is_unmarked && self.exists && updated > 0 && outdated == 0 && !may_have_begun && !self.was_undone
+        is_unmarked
+            && self.can_be_marked
+            && updated > 0
+            && outdated == 0
+            && !may_have_begun
+            && !self.was_undone
     }
 
     /// Whether a fleet that looks settled may be in the middle of its rollout: a pause removes the mark of the start, and the
@@ -317,8 +322,9 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         newly_failed: Option<FailureReason>,
         completed: Option<MarkChange>,
     ) -> Vec<MarkChange> {
-        // A revision that this plan creates has its first mark in its manifest.
-        if !self.exists {
+        // A revision that this plan creates has its first mark in its manifest. Beside another controller a mark under the number that the
+        // revision is to get may outlive the view that it came from: a version that returns under that number would seem complete.
+        if !self.can_be_marked {
             return Vec::new();
         }
         let of_undo = decision.undo.map(Undo::marks).unwrap_or_default();
@@ -384,9 +390,18 @@ fn undone() -> String {
     "Undone".to_owned()
 }
 
-/// The failure policy, where the rollout is judged: a revision that this plan creates is not.
-pub fn judged_by<'p>(policy: &'p RolloutPolicy, history: &History<'_>) -> Option<&'p FailurePolicy> {
-    policy.on_failure.as_ref().filter(|_| history.current().view.is_some())
+/// Whether the current revision is there, and this plan may mark it.
+fn can_be_marked(snapshot: &Snapshot<'_>, history: &History<'_>) -> bool {
+    history.current().view.is_some() && !Authority::of(snapshot).awaits_revision(history)
+}
+
+/// The failure policy, where the rollout is judged: a revision that can't be marked is not.
+pub fn judged_by<'p>(
+    snapshot: &Snapshot<'_>,
+    policy: &'p RolloutPolicy,
+    history: &History<'_>,
+) -> Option<&'p FailurePolicy> {
+    policy.on_failure.as_ref().filter(|_| can_be_marked(snapshot, history))
 }
 
 /// The deliberate errors in this file.

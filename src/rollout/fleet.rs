@@ -33,7 +33,7 @@ impl<'a> Goals<'a> {
 impl KnownRollout {
     /// The state of a rollout, all of whose nodes are in the snapshot.
     fn new(fleet: &Fleet<'_>, history: &History<'_>, policy: &RolloutPolicy) -> Self {
-        let judged_by = judged_by(policy, history);
+        let judged_by = judged_by(fleet.snapshot, policy, history);
         let facts = |node| RolloutNode::new(RolloutFacts::new(fleet, node, judged_by));
         let mut nodes: IndexVec<NodeIx, RolloutNode> = fleet.nodes.positions().map(facts).collect();
         let waves = choose_nodes(fleet.snapshot, &mut nodes, &policy.waves);

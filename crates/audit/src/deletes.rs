@@ -97,7 +97,10 @@ fn live_must_stay(
             // A withdrawn toleration has no turn.
             let in_turn =
                 (place.placement == Placement::Run).then(|| turn_rules::stays(context, place.node)).flatten();
-            taken_from_held_node(context, place, rank)
+            let is_awaited = context.lineage.is_awaited(context.snapshot);
+            is_awaited
+                .then_some(ViolationKind::RevisionAwaited)
+                .or_else(|| taken_from_held_node(context, place, rank))
                 .or(in_turn)
                 .or_else(|| waits_for_images(context, place, rank))
         }

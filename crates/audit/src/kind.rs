@@ -186,6 +186,11 @@ pub enum ViolationKind {
         /// The annotation.
         mark: String,
     },
+    /// Beside another controller no pod is taken, no turn begins, and nothing is marked before that one has created the current revision,
+    /// adopted it, and made it the newest: it may not know the template, or the template may be replaced already
+    /// ([`Policy::drive`](field@daemonset::Policy::drive)).
+    #[error("the other controller has not made the revision of the template the newest")]
+    RevisionAwaited,
     /// The template of base is restored once the marks of the undo are there, for an hour, and while the DaemonSet has the generation
     /// that was undone; never that of a revision that has failed ([`FailureAction::Undo`](daemonset::policy::FailureAction::Undo)).
     #[error("the restored template is not due: its {field} is wrong")]

@@ -89,6 +89,14 @@ impl<'s> Lineage<'s> {
         self.current().filter(|member| self.current_is_released && member.position == position)
     }
 
+    /// Whether another controller has to create the current revision, to adopt it, or to make it the newest, before the update goes on.
+    pub(super) fn is_awaited(&self, snapshot: &Snapshot<'_>) -> bool {
+        let is_in_place = |current: &Member<'_>| {
+            current.view.controller.is_some() && current.view.number > self.largest_old()
+        };
+        snapshot.drives() && (self.current_is_released || !self.current().is_some_and(is_in_place))
+    }
+
     pub(super) fn member(&self, position: RevisionIx) -> Option<&Member<'s>> {
         let found = self.members.binary_search_by_key(&position, |member| member.position).ok()?;
         self.members.get(found)

@@ -125,6 +125,9 @@ fn wrong_patch(context: &Context<'_>, fleet: &Fleet, node: NodeIx, action: &Acti
         return Some(ViolationKind::UnknownObject);
     }
     let is_due = match reason {
+        TurnReason::TurnBegins if context.lineage.is_awaited(context.snapshot) => {
+            return Some(ViolationKind::RevisionAwaited);
+        }
         TurnReason::TurnBegins => begins(context, fleet, node),
         TurnReason::TurnEnds => ends(context, fleet, node),
         TurnReason::TurnLosesCordon => context.turns.of(node).is_some_and(|turn| {

@@ -41,7 +41,7 @@ impl<'a> Fleet<'a> {
             in_flight: in_flight_creates(snapshot, history, &unseen),
             taken: taken(snapshot),
             revision_created_at: history.current().view.and_then(|view| view.created_at),
-            awaits_revision: !Authority::of(snapshot).adopts() && !history.has_owned_current(),
+            awaits_revision: Authority::of(snapshot).awaits_revision(history),
             labels: Vec::new(),
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),

@@ -47,7 +47,8 @@ pub struct Fleet<'a> {
     pub taken: Vec<(NodeIx, Timestamp)>,
     /// When the current revision was created; `None` if that is unknown, or this plan creates it.
     pub revision_created_at: Option<Timestamp>,
-    /// The update waits, since the other controller, which creates the pods, has not created the current revision, or not adopted it.
+    /// The update waits, since the other controller, which creates the pods, has not created the current revision, or not adopted it, or
+    /// another revision is newer.
     pub awaits_revision: bool,
     /// Labels that pods need.
     pub labels: Vec<(PodIx, LabelReason)>,

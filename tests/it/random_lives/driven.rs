@@ -1,9 +1,10 @@
 //! Random lives beside Kubernetes' own controller, which creates the pods while this one drives the update.
 
 use super::commands::{Command, Limits};
-use super::steering::{Steering, UpTo, WaveChoice};
+use super::steering::{FailureChoice, Steering, UpTo, WaveChoice};
 use super::trial::{Beginning, Choices, Origin, Trial, Versions};
 use super::{COMMANDS, assert_reach, life_that, things};
+use daemonset::policy::FailureAction;
 use std::collections::BTreeSet;
 
 fn driven_life(number: u64) -> Trial {
@@ -124,6 +125,28 @@ fn a_broken_version_that_takes_all_nodes_at_once_is_undone() {
     trial.perform(Command::CrashPod { pod: 11 }, 0);
     trial.perform(Command::Crash { after: 0 }, 17);
     trial.perform(Command::Pause { paused: false }, 16_598);
+    trial.settle().unwrap();
+    assert_eq!(trial.broken(), Vec::<String>::new());
+}
+
+/// The driver's view of the DaemonSet is 22 s old when the next template comes, while it sees the revision of that one: nothing is marked, or
+/// the number that the older revision gets when its version comes back has its marks before, and that version seems complete.
+#[test]
+fn a_broken_version_that_comes_back_is_undone() {
+    let rules = FailureChoice {
+        action: FailureAction::Undo,
+        max_failures: 0,
+        available_within: 40,
+        deadline: None,
+        restarts: None,
+        waiting: None,
+    };
+    let steering = Steering { waves: [None; 3], paused: false, on_failure: Some(rules) };
+    let mut trial = begin(7_377_524_848_114_484_249, 2, Limits::MaxUnavailable(2), steering);
+    trial.perform(Command::Crash { after: 0 }, 0);
+    trial.perform(Command::Release { version: 0 }, 0);
+    trial.perform(Command::Lag { kind: 2, seconds: 22 }, 0);
+    trial.perform(Command::Release { version: 6 }, 15_701);
     trial.settle().unwrap();
     assert_eq!(trial.broken(), Vec::<String>::new());
 }

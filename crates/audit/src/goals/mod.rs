@@ -81,8 +81,7 @@ struct Rollout<'s> {
     /// Of each node of the snapshot.
     by_base: IndexVec<NodeIx, ByBase>,
     extent: Extent,
-    /// The current revision is there, so that it can be marked.
-    exists: bool,
+    can_be_marked: bool,
     marks: Marks,
     /// This list is the first to find that the new version has failed.
     newly_failed: Option<&'static str>,
@@ -119,7 +118,7 @@ impl<'s> Goals<'s> {
     ) -> Result<(Self, Regrouped), S::Error> {
         let lineage = Lineage::new(snapshot, None, actions);
         let stages = PodStages::new(snapshot);
-        let judged_by = policy.on_failure.as_ref().filter(|_| lineage.current().is_some());
+        let judged_by = policy.on_failure.as_ref().filter(|_| can_be_marked(snapshot, &lineage));
         let base = Base::choose(snapshot, &lineage, &stages, |hash| surroundings.live_elsewhere(hash));
         let by_base = enumerate(snapshot.nodes()).map(|(node, _)| {
             base.as_ref().map(|base| surroundings.placement_by(base, node)).transpose().map(ByBase)
@@ -214,7 +213,7 @@ impl<'s> Rollout<'s> {
         let annotations = current.zip(number);
         let marks = annotations.map(|(view, number)| Marks::new(view.annotations, prefix, number));
         let marks = marks.unwrap_or_default();
-        let exists = current.is_some();
+        let can_be_marked = can_be_marked(snapshot, lineage);
 
         let all = groups.total(|_| true);
         let participants = groups.total(Group::takes_part);
@@ -224,7 +223,8 @@ impl<'s> Rollout<'s> {
         let acts = snapshot.memory().is_some();
         let has_only_updated_pods = all.updated > 0 && all.outdated == 0;
         let may_be_settled = is_unmarked && !undo::was_undone(snapshot, lineage);
-        let is_settled = exists && may_be_settled && has_only_updated_pods && !(acts && may_have_begun);
+        let is_settled =
+            can_be_marked && may_be_settled && has_only_updated_pods && !(acts && may_have_begun);
         let awaits_template = undo::awaits_template(snapshot, lineage);
         let has_ended = marks.completed.is_some() || undo::is_way_back(snapshot, lineage);
         let is_over = !awaits_template && (is_settled || (has_ended && marks.failed.is_none()));
@@ -260,7 +260,7 @@ impl<'s> Rollout<'s> {
         let extent = Extent::new(stage, policy, waves, groups);
         let is_complete = is_settled || extent.is_complete(groups, base.is_some());
         let may_begin_undo = has_failed && undo::may_begin(snapshot, policy, lineage, base.is_some());
-        Rollout { base, by_base, extent, exists, marks, newly_failed, is_complete, may_begin_undo }
+        Rollout { base, by_base, extent, can_be_marked, marks, newly_failed, is_complete, may_begin_undo }
     }
 
     fn goal(&self, snapshot: &Snapshot<'_>, node: NodeIx, group: Group) -> Goal {
@@ -280,6 +280,11 @@ impl<'s> Rollout<'s> {
         let by_base = self.by_base.at(node).0.filter(|_| is_base);
         Goal { is_base, is_held, placement: by_base.unwrap_or_else(|| snapshot.placement(node)) }
     }
+}
+
+/// The current revision is there, and no other controller has to do anything about it first.
+fn can_be_marked(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> bool {
+    lineage.current().is_some() && !lineage.is_awaited(snapshot)
 }
 
 /// The released nodes have made no progress for too long.

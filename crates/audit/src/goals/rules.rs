@@ -43,7 +43,10 @@ fn wrong_mark(
     value: Option<&str>,
 ) -> Option<ViolationKind> {
     let policy = &context.snapshot.spec().policy;
-    let rollout = context.goals.rollout.as_deref().filter(|rollout| rollout.exists);
+    if context.lineage.is_awaited(context.snapshot) {
+        return Some(ViolationKind::RevisionAwaited);
+    }
+    let rollout = context.goals.rollout.as_deref().filter(|rollout| rollout.can_be_marked);
     let paused = policy.rollout.as_ref().is_some_and(|rollout| rollout.paused);
     let name = key.strip_prefix(&policy.mark_prefix).and_then(|rest| rest.strip_prefix('/'));
     let wrong = ViolationKind::WrongMark { mark: key.to_owned() };
@@ -111,10 +114,7 @@ fn number_after(context: &Context<'_>, number: i64) -> i64 {
         Action::RenumberRevision { number, .. } => Some(*number),
         _ => None,
     });
-    let largest = context.lineage.largest_old();
-    // Beside another controller, that one renumbers it.
-    let by_the_other = (context.snapshot.drives() && number <= largest).then(|| largest.saturating_add(1));
-    renumbered.or(by_the_other).unwrap_or(number)
+    renumbered.unwrap_or(number)
 }
 
 /// No pod is created from a revision that has failed, but from the current one where a person lets it go on.

@@ -101,9 +101,9 @@ impl Case<'_> {
                  is over.",
                 lifecycle
             ),
-            NodeOutcome::WaitsForRevision => "Its outdated pod waits until Kubernetes' own controller, which creates the pods, has created \
-                 the revision of the new version, or adopted it: before, that controller might give the node the old version again. Where \
-                 none appears, see whether kube-controller-manager runs."
+            NodeOutcome::WaitsForRevision => "Its outdated pod waits until Kubernetes' own controller, which creates the pods, has made \
+                 the revision of the new version the newest: before, that controller might give the node the old version again. Where \
+                 this takes long, see whether kube-controller-manager runs."
                 .to_owned(),
             _ => self.waits_in_turn(node),
         }

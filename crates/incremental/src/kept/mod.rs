@@ -79,8 +79,8 @@ struct HistoryFacts {
     created_at: Option<Timestamp>,
     /// The current revision is there.
     exists: bool,
-    /// And has an owner.
-    is_owned: bool,
+    /// The other controller has not yet left it as a driver needs it.
+    is_awaited: bool,
     /// The meaning of each hash that a pod carries.
     hashes: BTreeMap<Arc<str>, HashFacts>,
 }

@@ -253,7 +253,7 @@ impl HistoryFacts {
     fn allows(&self, other: &HistoryFacts) -> bool {
         self.current_hash == other.current_hash
             && self.created_at == other.created_at
-            && (self.exists, self.is_owned) == (other.exists, other.is_owned)
+            && (self.exists, self.is_awaited) == (other.exists, other.is_awaited)
             && self
                 .hashes
                 .iter()

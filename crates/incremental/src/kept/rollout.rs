@@ -347,7 +347,7 @@ impl KeptRollout {
         slots: &[Slot],
     ) -> Result<Vec<Slot>, NeedsLists> {
         let Some(policy) = &fleet.snapshot.spec().policy.rollout else { return Ok(Vec::new()) };
-        let judged_by = judged_by(policy, history);
+        let judged_by = judged_by(fleet.snapshot, policy, history);
         for (node, slot) in fleet.nodes.positions().zip(slots) {
             let facts = RolloutFacts::new(fleet, node, judged_by);
             self.set_facts(*slot, facts);

@@ -104,7 +104,26 @@ fn the_first_pod_waits_for_the_revision_of_the_other_controller() {
     let mut current = revision("new", 2);
     current["metadata"]["ownerReferences"] = json!([]);
     assert_eq!(outcome(driven(json!({})).revisions([revision("old", 1), current])), waits, "not adopted yet");
+    let overtaken = || driven(json!({})).revisions([revision("old", 3), revision("new", 2)]);
+    assert_eq!(
+        outcome(overtaken()),
+        waits,
+        "not the newest: the other controller has seen another template since"
+    );
     assert_eq!(outcome(driven(json!({}))).1, ["a"], "it is there");
+}
+
+/// A number that the revision does not have yet may be given to it much later, when a version comes back: with the mark of an earlier view
+/// that version would seem complete, and a broken one would never be undone.
+#[test]
+fn nothing_is_marked_under_a_number_that_the_revision_does_not_have() {
+    let rules = json!({"onFailure": {"action": "Undo", "availableWithinSeconds": 1}});
+    let fleet = |old| {
+        let fleet = driven(rules.clone()).revisions([revision("old", old), revision("new", 2)]);
+        fleet.node(node("a").has(new())).node(node("b").has(new().not_ready()))
+    };
+    assert_eq!(marks(&fleet(2).plan()), Vec::<String>::new(), "it will be number 3");
+    assert_eq!(marks(&fleet(1).plan()), ["started=", "completed="], "a settled fleet");
 }
 
 #[test]
