@@ -1,6 +1,6 @@
 //! `kubectl daemonset rollout pause`, `resume` and `approve`: annotations of the DaemonSet that steer its rollout.
 //!
-//! As for the other changes nothing is sent: the answer is kubectl's manner, and the command that makes the change is on
+//! As for the other changes nothing is sent: the answer is that of a dry run of kubectl, and the command that makes the change is on
 //! standard error, its patches in the JSON.
 
 use crate::cluster::policy::{self, APPROVED, PAUSED, PolicyProblem, set_annotation};
@@ -219,7 +219,7 @@ fn respond(from: &From, daemon_set: &Value, change: Result<Change, Refusal>) -> 
     };
     let command = command(from, daemon_set, &change);
     let response = match from.output {
-        Format::Text => Response::text(format!("daemonset.apps/{} {}\n", name(daemon_set), change.done)),
+        Format::Text => Response::text(format!("daemonset.apps/{} {} (dry run)\n", name(daemon_set), change.done)),
         Format::Json => Response::json(&data(daemon_set, &change, &command))?,
     };
     let notes: String = change.notes.iter().map(|note| format!("note: {note}\n")).collect();

@@ -27,7 +27,7 @@ fn refused(ran: &Ran) -> String {
 fn a_pause_is_an_annotation() {
     let fleet = Fleet::with_policy(WAVES);
     assert_snapshot!(changed(&call(&fleet, "pause", "pause")), @"
-    daemonset.apps/agent paused
+    daemonset.apps/agent paused (dry run)
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/paused=true does it
     ");
     let json: Value = serde_json::from_str(&call(&fleet, "pause-json", "pause -o json").out).unwrap();
@@ -49,7 +49,7 @@ fn a_pause_is_an_annotation() {
 fn paused_alone_is_a_policy_too() {
     let mut fleet = Fleet::with_policy("");
     assert_snapshot!(changed(&call(&fleet, "pause-alone", "pause")), @"
-    daemonset.apps/agent paused
+    daemonset.apps/agent paused (dry run)
     note: it has no rollout policy (annotation rollout.daemonset/policy): this pause alone is one, for a controller that reads it; kube-controller-manager does not
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/paused=true does it
     ");
@@ -65,7 +65,7 @@ fn paused_alone_is_a_policy_too() {
 fn a_resume_takes_the_annotation_away() {
     let fleet = Fleet::with_policy(WAVES).annotated("paused", "true");
     assert_snapshot!(changed(&call(&fleet, "resume", "resume")), @"
-    daemonset.apps/agent resumed
+    daemonset.apps/agent resumed (dry run)
     nothing is sent: kubectl annotate -n logging daemonset/agent rollout.daemonset/paused- does it
     ");
     let json: Value = serde_json::from_str(&call(&fleet, "resume-json", "resume -o json").out).unwrap();
@@ -82,7 +82,7 @@ fn a_resume_takes_the_annotation_away() {
     assert_snapshot!(refused(&call(&by_policy, "resume-policy", "resume")), @r#"error: daemonsets.apps "agent" is paused by its policy: take paused out of it (annotation rollout.daemonset/policy)"#);
     let both = by_policy.annotated("paused", "true");
     assert_snapshot!(changed(&call(&both, "resume-both", "resume")), @"
-    daemonset.apps/agent resumed
+    daemonset.apps/agent resumed (dry run)
     note: its policy pauses it, too (annotation rollout.daemonset/policy)
     nothing is sent: kubectl annotate -n logging daemonset/agent rollout.daemonset/paused- does it
     ");
@@ -97,7 +97,7 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
         fleet.marked("wave", "2 2026-01-01T00:50:00Z 1")
     };
     assert_snapshot!(changed(&fleet().call("approve", "rollout approve")), @"
-    daemonset.apps/agent approved up to wave 2
+    daemonset.apps/agent approved up to wave 2 (dry run)
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
     ");
     let ran = fleet().call("approve-json", "rollout approve -o json");
@@ -108,7 +108,7 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     );
     let paused = fleet().annotated("paused", "true");
     assert_snapshot!(changed(&paused.call("approve-paused", "rollout approve")), @"
-    daemonset.apps/agent approved up to wave 2
+    daemonset.apps/agent approved up to wave 2 (dry run)
     note: the rollout is paused, too
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
     ");
@@ -116,7 +116,7 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     assert!(!changed(&earlier.call("approve-more", "rollout approve")).contains("note: "));
     let old = fleet().annotated("approved", "1=3");
     assert_snapshot!(changed(&old.call("approve-old", "rollout approve")), @"
-    daemonset.apps/agent approved up to wave 2
+    daemonset.apps/agent approved up to wave 2 (dry run)
     note: it replaces the approval 1=3
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
     ");
@@ -127,7 +127,7 @@ fn a_wave_may_be_approved_in_advance() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 60);
     assert_snapshot!(refused(&fleet.call("approve-early", "rollout approve")), @r#"error: daemonsets.apps "agent" has no wave that waits for approval now: wave 2 will when wave 1 is done; --wave 2 approves it in advance"#);
     assert_snapshot!(changed(&fleet.call("approve-wave", "rollout approve --wave 2")), @"
-    daemonset.apps/agent approved up to wave 2
+    daemonset.apps/agent approved up to wave 2 (dry run)
     nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
     ");
     assert_snapshot!(refused(&fleet.call("approve-wave-1", "rollout approve --wave 1")), @r#"error: daemonsets.apps "agent" has no wave up to wave 1 that needs approval still"#);
