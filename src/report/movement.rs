@@ -109,6 +109,11 @@ fn is_blocked(kind: ObstacleKind, since: Timestamp, now: Timestamp, patience: Si
     now.duration_since(since) >= patience
 }
 
+/// Whether nothing goes on once the nodes that wait are done: a pod of a failed version that becomes Ready changes no verdict.
+pub(super) fn stops_the_others<'k>(kinds: impl IntoIterator<Item = &'k ObstacleKind>) -> bool {
+    kinds.into_iter().any(|kind| *kind == ObstacleKind::RolloutFailed)
+}
+
 /// The updated pods of a node that are not Ready.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, clippy::exhaustive_structs, reason = "internal")]
@@ -162,8 +167,10 @@ impl<'p> FromIterator<&'p PodVerdict> for NotReady {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Obstacles {
-    /// A node acts or waits for time: nothing else matters then, and nothing else is kept.
-    moves: bool,
+    /// A node acts: nothing else matters then, and nothing else is kept.
+    acts: bool,
+    /// A node waits for time.
+    waits: bool,
     /// A limit holds a node.
     holds: bool,
     kinds: BTreeSet<ObstacleKind>,
@@ -191,12 +198,13 @@ impl Obstacles {
     /// The obstacles at an instant, in the order of [`ObstacleKind`]; empty while the rollout moves, and when it is complete. A pod
     /// that has not become Ready for `patience` is an obstacle.
     pub fn at(&self, now: Timestamp, patience: SignedDuration) -> Vec<ObstacleKind> {
-        let is_future =
-            |(kind, since): (&ObstacleKind, &Timestamp)| !is_blocked(*kind, *since, now, patience);
-        if self.moves || self.from.iter().any(is_future) {
+        let is_past = |(kind, since): &(&ObstacleKind, &Timestamp)| is_blocked(**kind, **since, now, patience);
+        let past = self.from.iter().filter(is_past).map(|(kind, _)| *kind);
+        let kinds: BTreeSet<ObstacleKind> = self.kinds.iter().copied().chain(past.clone()).collect();
+        let waits = self.waits || past.count() < self.from.len();
+        if self.acts || (waits && !stops_the_others(kinds.iter())) {
             return Vec::new();
         }
-        let kinds: BTreeSet<ObstacleKind> = self.kinds.iter().chain(self.from.keys()).copied().collect();
         if kinds.is_empty() && self.holds { vec![ObstacleKind::NoRoom] } else { kinds.into_iter().collect() }
     }
 
@@ -204,9 +212,10 @@ impl Obstacles {
     #[doc(hidden)]
     pub fn add(&mut self, movement: Movement) {
         match movement {
-            Movement::Acting | Movement::Waiting => *self = Obstacles { moves: true, ..Obstacles::default() },
-            _ if self.moves => {}
+            Movement::Acting => *self = Obstacles { acts: true, ..Obstacles::default() },
+            _ if self.acts => {}
             Movement::Settled => {}
+            Movement::Waiting => self.waits = true,
             Movement::Held => self.holds = true,
             Movement::Blocked(kind) => _ = self.kinds.insert(kind),
             Movement::BlockedFrom(kind, since) => {

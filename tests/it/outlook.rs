@@ -1,7 +1,7 @@
 //! Whether a rollout makes progress, and how long it may take.
 
 use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
+use daemonset::outlook::{ObstacleKind, Obstacles, Outlook, RolloutState, Signs};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -183,4 +183,21 @@ fn a_rollout_that_moves_may_have_obstacles() {
     let outlook = outlook(&fleet);
     assert_eq!(json!(outlook.state), moving(0, 1));
     assert_eq!(json!(outlook.obstacles), json!([{"kind": "NotReady", "nodes": ["a"]}]));
+}
+
+/// The pod of the canary pulls its image and may become Ready: nobody gets the new version for that.
+#[test]
+fn a_rollout_that_has_failed_is_stuck_though_a_pod_may_become_ready() {
+    let policy = |action: &str| {
+        let rules = json!({"action": action, "availableWithinSeconds": 30});
+        json!({"rollout": {"waves": [{"upTo": 1}, {}], "onFailure": rules}})
+    };
+    let fleet = |action| {
+        let fleet = given(rolling(1)).policy(policy(action));
+        fleet.node(node("a").has(unready(60))).node(node("b").has(old()))
+    };
+    assert_eq!(obstacles(&fleet("Pause")), ["RolloutFailed: b"]);
+    assert_eq!(json!(outlook(&fleet("RollBack")).state), moving(1, 0), "node a goes back");
+    let kinds = Obstacles::new(&fleet("Pause").plan()).at(now(), SignedDuration::from_secs(600));
+    assert_eq!(kinds, [ObstacleKind::RolloutFailed]);
 }

@@ -10,7 +10,7 @@ pub use self::signs::Signs;
 pub use crate::report::movement::Obstacles;
 
 use self::watch::Watch;
-use crate::report::movement::Movement;
+use crate::report::movement::{Movement, stops_the_others};
 use crate::report::{NodePlacement, NodeVerdict, Plan, PodState, ReportScope, Situation, StrategyInForce};
 use daemonset_objects::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
@@ -73,7 +73,8 @@ pub enum RolloutState {
         /// Nodes that need nothing but time.
         waiting: u32,
     },
-    /// Nothing moves until a person removes one of these obstacles.
+    /// Nothing moves until a person removes one of these obstacles. Where the new version has failed, a node may still wait for its pod,
+    /// which changes nothing for the others.
     #[non_exhaustive]
     Stuck {
         /// In the order of [`ObstacleKind`]; never empty.
@@ -141,7 +142,7 @@ fn state(moves: &[(&NodeName, Movement)]) -> (RolloutState, Vec<Obstacle>) {
     }
     let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
     let (acting, waiting) = (count(Movement::Acting), count(Movement::Waiting));
-    let moves_on = acting + waiting > 0;
+    let moves_on = acting > 0 || (waiting > 0 && !stops_the_others(by_kind.keys()));
     // Nodes that the limit holds wait for others; without others nothing ends their wait.
     let held = moves.iter().filter(|(_, movement)| *movement == Movement::Held);
     if by_kind.is_empty() && !moves_on && held.clone().count() > 0 {

@@ -219,7 +219,9 @@ fn respond(from: &From, daemon_set: &Value, change: Result<Change, Refusal>) -> 
     };
     let command = command(from, daemon_set, &change);
     let response = match from.output {
-        Format::Text => Response::text(format!("daemonset.apps/{} {} (dry run)\n", name(daemon_set), change.done)),
+        Format::Text => {
+            Response::text(format!("daemonset.apps/{} {} (dry run)\n", name(daemon_set), change.done))
+        }
         Format::Json => Response::json(&data(daemon_set, &change, &command))?,
     };
     let notes: String = change.notes.iter().map(|note| format!("note: {note}\n")).collect();

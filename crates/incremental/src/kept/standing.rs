@@ -136,10 +136,13 @@ impl Kept {
             counts.change(node.evaluation.standing, |nodes| *nodes -= 1);
         }
         let mut obstacles = Obstacles::default();
-        if counts.acting + counts.waiting > 0 {
+        if counts.acting > 0 {
             // Nothing else matters.
             obstacles.add(Movement::Acting);
             return obstacles;
+        }
+        if counts.waiting > 0 {
+            obstacles.add(Movement::Waiting);
         }
         if counts.held > 0 {
             obstacles.add(Movement::Held);
