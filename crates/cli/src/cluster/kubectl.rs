@@ -297,7 +297,9 @@ fn is_in_a_pod() -> bool {
 fn one_line(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let said: Vec<&str> = lines.iter().copied().filter(|line| !is_log(line)).collect();
+    let mut said: Vec<&str> = lines.iter().copied().filter(|line| !is_log(line)).collect();
+    // One for each kind that was asked for.
+    said.dedup();
     let said = if said.is_empty() { lines.last().copied().into_iter().collect() } else { said };
     said.join("; ").trim_start_matches("error: ").to_owned()
 }

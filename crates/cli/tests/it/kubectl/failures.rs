@@ -24,12 +24,13 @@ fn the_message_of_a_kubectl_that_fails_is_one_line() {
     assert_eq!(silent.refused(&["plan"]), "error: context kind-dev: kubectl failed: exit status: 3");
 }
 
-/// Never the example: somebody has a cluster, and must not take another one for it.
+/// Never the example: somebody has a cluster, and must not take another one for it. kubectl says the same for each kind.
 #[test]
 fn a_server_that_can_not_be_reached_is_an_error() {
     let refused = "\
 cat >&2 <<'END'
 E1122 10:00:00.000000    4242 memcache.go:265] \"Unhandled Error\" err=\"couldn't get current server API group list\"
+The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?
 The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?
 END
 exit 1";
