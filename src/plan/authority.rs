@@ -2,7 +2,6 @@
 
 use crate::action::{Action, CreateReason, DeleteReason};
 use crate::input::Snapshot;
-use crate::pods::history::History;
 
 /// How much of a DaemonSet's work this controller does: each question about it is a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +29,6 @@ impl Authority {
     #[inline]
     pub(crate) const fn adopts(self) -> bool {
         matches!(self, Authority::Whole)
-    }
-
-    /// Whether the update waits for the revision of the new version, which the other controller creates, adopts and makes the newest. Before,
-    /// that one may not know the template, or this one may see a template that is replaced already.
-    pub(crate) fn awaits_revision(self, history: &History<'_>) -> bool {
-        matches!(self, Authority::Update) && !history.is_current_in_place()
     }
 
     /// Whether it writes the status.

@@ -103,10 +103,11 @@ impl<'a> History<'a> {
         self.revisions.at(self.current)
     }
 
-    /// Whether the current one needs nothing more: it is there, has an owner and all labels, and is the newest by its stored number.
-    pub fn is_current_in_place(&self) -> bool {
+    /// Whether a driven update waits for the current one, which the other controller creates, adopts and makes the newest. Before, that
+    /// controller may not know the template, or the snapshot may show a template that is replaced already.
+    pub fn awaits_current(&self, drives: bool) -> bool {
         let is_owned = self.current().view.is_some_and(|view| view.controller.is_some());
-        is_owned && self.missing_labels.is_none() && self.renumbered.is_none()
+        drives && !(is_owned && self.missing_labels.is_none() && self.renumbered.is_none())
     }
 
     /// The name of the current one, also when this plan creates it.

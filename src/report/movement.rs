@@ -198,7 +198,8 @@ impl Obstacles {
     /// The obstacles at an instant, in the order of [`ObstacleKind`]; empty while the rollout moves, and when it is complete. A pod
     /// that has not become Ready for `patience` is an obstacle.
     pub fn at(&self, now: Timestamp, patience: SignedDuration) -> Vec<ObstacleKind> {
-        let is_past = |(kind, since): &(&ObstacleKind, &Timestamp)| is_blocked(**kind, **since, now, patience);
+        let is_past =
+            |(kind, since): &(&ObstacleKind, &Timestamp)| is_blocked(**kind, **since, now, patience);
         let past = self.from.iter().filter(is_past).map(|(kind, _)| *kind);
         let kinds: BTreeSet<ObstacleKind> = self.kinds.iter().copied().chain(past.clone()).collect();
         let waits = self.waits || past.count() < self.from.len();

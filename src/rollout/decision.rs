@@ -4,7 +4,6 @@
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::input::strategy::Strategy;
-use crate::plan::authority::Authority;
 use crate::pods::history::History;
 use crate::rollout::base::KnownBase;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
@@ -392,7 +391,7 @@ fn undone() -> String {
 
 /// Whether the current revision is there, and this plan may mark it.
 fn can_be_marked(snapshot: &Snapshot<'_>, history: &History<'_>) -> bool {
-    history.current().view.is_some() && !Authority::of(snapshot).awaits_revision(history)
+    history.current().view.is_some() && !history.awaits_current(snapshot.drives())
 }
 
 /// The failure policy, where the rollout is judged: a revision that can't be marked is not.

@@ -8,7 +8,6 @@ use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Rare, R
 use crate::node::in_place::{InPlace, changed_in_place};
 use crate::node::pull::pull_pods;
 use crate::node::turn::{needs_whole_objects, turns};
-use crate::plan::authority::Authority;
 use crate::pods::claim::Claim;
 use crate::pods::classify::{Class, Classifier, Evidence};
 use crate::pods::history::{History, Role};
@@ -41,7 +40,7 @@ impl<'a> Fleet<'a> {
             in_flight: in_flight_creates(snapshot, history, &unseen),
             taken: taken(snapshot),
             revision_created_at: history.current().view.and_then(|view| view.created_at),
-            awaits_revision: Authority::of(snapshot).awaits_revision(history),
+            awaits_revision: history.awaits_current(snapshot.drives()),
             labels: Vec::new(),
             expects_until: None,
             live_history: IndexVec::repeat(false, history.revisions.len()),

@@ -259,7 +259,7 @@ impl Kept {
             current_hash: history.current_hash().to_owned(),
             created_at: history.current().view.and_then(|view| view.created_at),
             exists: history.current().view.is_some(),
-            is_awaited: self.spec.policy.drive.is_some() && !history.is_current_in_place(),
+            is_awaited: history.awaits_current(self.spec.policy.drive.is_some()),
             hashes: BTreeMap::from_iter(hashes),
         }
     }
