@@ -1,13 +1,14 @@
 //! `kubectl daemonset describe`: a DaemonSet, its plan in short, and its pod template or that of a revision.
 
 use crate::cluster::{Choice, MIDROLLOUT, Needs, TargetArgs};
-use crate::plan::{any_waits, head_lines, next};
 use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::plan;
 use daemonset::turns::details;
 use daemonset_kubectl::describe_template;
+use daemonset_view::plan::head::{any_waits, lines as head_lines};
+use daemonset_view::plan::next;
 use serde_json::{Value, json};
 
 #[derive(clap::Args)]
@@ -50,7 +51,7 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
         })),
         Format::Text => {
             let mut text = String::new();
-            for (label, content) in head_lines(source, &input, &plan, &details) {
+            for (label, content) in head_lines(source, &input, &plan, &details, plugin()) {
                 text.push_str(&format!("{label:<11}{content}\n"));
             }
             text.push_str(&format!("{:<11}{}\n", "Next", next(&plan, now)));

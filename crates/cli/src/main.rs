@@ -14,8 +14,6 @@
     clippy::unwrap_used
 )]
 
-mod case;
-mod cause;
 mod cluster;
 mod describe;
 mod drain;
@@ -27,11 +25,8 @@ mod plan;
 mod rollout;
 mod shell;
 mod simulate;
-mod steered;
 mod stuck;
-mod turning;
 mod why;
-mod words;
 
 use crate::shell::called;
 use crate::shell::console::{Stop, finish, in_one_line, print};

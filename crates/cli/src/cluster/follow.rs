@@ -1,7 +1,7 @@
 //! A cluster that is followed: its objects are listed, and then changed by the events of kubectl's watches.
 #![allow(clippy::disallowed_types, reason = "a watch needs a clock; the library reads none")]
 
-use crate::cluster::events::Event;
+use crate::cluster::Event;
 use crate::cluster::kubectl::{Kubectl, Needs};
 use crate::cluster::{Objects, Source};
 use crate::shell::console::Stop;

@@ -1,7 +1,6 @@
 //! The sources of a command: kubectl, a file, stdin, or the built-in example.
 
-use crate::cluster::input::Read;
-use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects, Wanted};
+use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects, Read, Wanted};
 use crate::shell::console::{Format, Stop, system_clock};
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -130,7 +129,7 @@ impl Source {
     /// One decision to make about objects that were read already.
     pub(crate) fn input_of(&self, objects: Objects, choice: &Choice) -> Result<Input, Stop> {
         let input = match self {
-            Source::Kubectl(_) => Input::from_cluster(objects, choice),
+            Source::Kubectl(_) => Input::from_cluster(objects, choice, system_clock),
             Source::Example { .. } | Source::Stdin | Source::File(_) => Input::from_list(objects, choice),
         };
         input.map_err(|message| self.stop(message))

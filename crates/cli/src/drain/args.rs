@@ -107,7 +107,7 @@ fn named(name: &str, nodes: Vec<Node>) -> Result<Node, String> {
     let found = nodes.into_iter().find(|node| node.metadata.name.as_str() == name);
     found.ok_or_else(|| match there.len() {
         0 => format!("no node is named {name}: there is none"),
-        _ => format!("no node is named {name}: there is {}", crate::words::names(there, 3)),
+        _ => format!("no node is named {name}: there is {}", daemonset_view::words::names(there, 3)),
     })
 }
 

@@ -2,10 +2,10 @@
 
 use crate::drain::answer::{Answer, Row};
 use crate::drain::args::Question;
-use crate::words::{count, relative};
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
 use daemonset_drain::{Drain, DrainState, PodVerdict};
+use daemonset_view::words::{count, relative};
 use jiff::Timestamp;
 
 const HEADER: [&str; 3] = ["POD", "DRAIN", "WHY"];

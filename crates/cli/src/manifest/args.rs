@@ -3,10 +3,10 @@
 use crate::cluster::{ClusterArgs, Files, MIDROLLOUT, Source, Wanted, is_file, read_documents};
 use crate::manifest::requests::{PatchType, Subresource};
 use crate::shell::console::{Format, Stop};
-use crate::simulate::policy::PolicyChoice;
 use clap::Args;
 use daemonset_apiserver::admission::FieldValidation;
 use daemonset_kubectl::ManifestError;
+use daemonset_view::simulate::policy::PolicyChoice;
 use std::path::PathBuf;
 
 /// A manifest that changes the DaemonSet of the built-in example.
@@ -39,7 +39,7 @@ pub(crate) struct LintArgs {
     file: Option<PathBuf>,
     /// A rollout policy to look at, in YAML or JSON: the content of the annotation rollout.daemonset/policy. Default: the
     /// DaemonSet's own annotations
-    #[arg(long, value_name = "FILE", value_parser = PolicyChoice::parse)]
+    #[arg(long, value_name = "FILE", value_parser = crate::simulate::policy_file)]
     pub(crate) policy: Option<PolicyChoice>,
     #[command(flatten)]
     stored: StoredArgs,

@@ -6,13 +6,13 @@ use crate::manifest::args::LintArgs;
 use crate::manifest::changes::{daemon_set, wanted};
 use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
-use crate::shell::hostile;
 use crate::shell::response::Response;
-use crate::simulate::policy::{self, PolicyChoice};
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset_apiserver::admission::FieldValidation;
 use daemonset_lint::{Finding, Preflight, Rehearsal, Severity};
+use daemonset_view::hostile;
+use daemonset_view::simulate::policy::{self, PolicyChoice};
 use serde::Deserialize;
 use serde_json::Value;
 

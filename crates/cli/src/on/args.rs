@@ -93,7 +93,7 @@ impl Args {
             let there = nodes.iter().map(|node| node.metadata.name.as_str());
             return Err(match nodes.len() {
                 0 => format!("no node is named {name}: there is none"),
-                _ => format!("no node is named {name}: there is {}", crate::words::names(there, 3)),
+                _ => format!("no node is named {name}: there is {}", daemonset_view::words::names(there, 3)),
             });
         };
         Ok(if self.new {

@@ -3,11 +3,11 @@
 use crate::on::answer::{self, Answer, Row};
 use crate::on::args::Question;
 use crate::on::words;
-use crate::words::count;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
 use daemonset_apiserver::requests::Requests;
 use daemonset_placement::Runs;
+use daemonset_view::words::count;
 
 const HEADER: [&str; 5] = ["DAEMONSET", "RUNS", "REQUESTS", "HOST PORTS", "WHY"];
 const LABEL: Style = Style::new().bold();

@@ -1,9 +1,9 @@
 //! Answers about a node in words.
 
-use crate::words::tainted;
 use daemonset::model::Taint;
 use daemonset::report::NodePlacement;
 use daemonset_placement::{DaemonOn, Runs, UnknownFact, WhyNot};
+use daemonset_view::words::tainted;
 
 /// The answer in one word.
 pub(crate) fn runs(runs: &Runs) -> &'static str {

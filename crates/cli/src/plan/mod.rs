@@ -7,28 +7,18 @@ use crate::shell::console::{Format, Stop, print};
 use crate::shell::lines::{self, Refused, at_column, name};
 use daemonset::model::{DaemonSetStatus, NodeName};
 use daemonset::{Action, Plan, Recording, plan};
-mod actions;
 pub(crate) mod args;
-mod budget;
 mod events;
-mod head;
 mod overview;
-mod phrase;
-mod planned;
-mod rows;
 mod table;
 mod text;
 mod timing;
 mod view;
 mod watch;
 
-pub(crate) use head::{any_waits, lines as head_lines};
-pub(crate) use phrase::outcome;
-pub(crate) use planned::{Planned, planned};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-pub(crate) use text::next;
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> Result<u8, Stop> {

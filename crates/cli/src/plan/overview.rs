@@ -1,13 +1,13 @@
 //! Several DaemonSets of a cluster, one row each.
 
 use crate::cluster::{Choice, Objects, Source};
-use crate::plan::planned::{Named, Planned, fingerprint, planned};
-use crate::plan::{head, text};
 use crate::shell::called::plugin;
 use crate::shell::console::Stop;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Table, presets};
 use daemonset::Plan;
+use daemonset_view::plan::{Named, Planned, fingerprint, planned};
+use daemonset_view::plan::{head, next_in_short};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ impl Overview {
         for (position, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, if position + 1 == HEADER.len() { 0 } else { 2 }));
         }
-        let (count, plugin) = (crate::words::count(self.rows.len(), "DaemonSet"), plugin());
+        let (count, plugin) = (daemonset_view::words::count(self.rows.len(), "DaemonSet"), plugin());
         format!(
             "{table}\n\n{LABEL}As of{LABEL:#}      {}, {source}: {count}\n\
              {LABEL}More{LABEL:#}       {plugin} plan NAMESPACE/NAME, {plugin} why NODE\n",
@@ -76,7 +76,7 @@ impl Overview {
 
 /// The actions, and how far a steered rollout is.
 fn now_in_short(row: &Planned, plan: &Plan, now: Timestamp) -> String {
-    let rollout = row.steered(plan, now).map(|steered| steered.in_short());
+    let rollout = row.steered(plan, now, plugin()).map(|steered| steered.in_short());
     [Some(head::now(plan)), rollout].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -97,6 +97,6 @@ fn cells(row: &Planned, now: Timestamp) -> [String; 7] {
         of_desired(status.number_ready),
         of_desired(status.number_available),
         now_in_short(row, plan, now),
-        text::next_in_short(plan, now),
+        next_in_short(plan, now),
     ]
 }

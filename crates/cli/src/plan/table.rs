@@ -1,8 +1,8 @@
 //! The rows as a table: plain ASCII, wrapped to the terminal.
 
-use crate::plan::phrase::Urgency;
-use crate::plan::rows::{self, Row};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use daemonset_view::plan::phrase::Urgency;
+use daemonset_view::plan::rows::{self, Row};
 
 /// Where there is no terminal to ask.
 const WIDTH: u16 = 120;

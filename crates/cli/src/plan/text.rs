@@ -1,14 +1,13 @@
 //! A plan for a person: the head, the nodes, the actions, warnings, and when to look again.
 
 use crate::cluster::{Input, Source};
-use crate::plan::phrase::Context;
-use crate::plan::{actions, head, rows, table};
+use crate::plan::table;
 use crate::shell::called::plugin;
-use crate::turning::Details;
-use crate::words;
 use anstyle::{AnsiColor, Style};
 use daemonset::Plan;
-use jiff::Timestamp;
+use daemonset_view::plan::phrase::Context;
+use daemonset_view::plan::{actions, head, next, rows};
+use daemonset_view::turning::Details;
 
 const LABEL: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -16,7 +15,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 /// The whole text, with its styles.
 pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Details) -> String {
     let mut text = String::new();
-    for (label, content) in head::lines(source, input, plan, details) {
+    for (label, content) in head::lines(source, input, plan, details, plugin()) {
         text.push_str(&line(LABEL, label, &content));
     }
     if !plan.report.nodes.is_empty() {
@@ -53,26 +52,5 @@ fn nodes(input: &Input, plan: &Plan) -> String {
     match rows.left_out {
         0 => table,
         more => format!("{table}\n{more} more nodes, none of them more urgent: -o json tells of each"),
-    }
-}
-
-/// When to look again, for a cell of a table.
-pub(crate) fn next_in_short(plan: &Plan, now: Timestamp) -> String {
-    match plan.requeue() {
-        Some((at, _)) if at <= now => "at once".to_owned(),
-        Some((at, reason)) => format!("{}: {}", words::relative(at, now), words::waking(reason)),
-        None => "on a change".to_owned(),
-    }
-}
-
-/// When to look again.
-pub(crate) fn next(plan: &Plan, now: Timestamp) -> String {
-    match plan.requeue() {
-        Some((at, reason)) if at <= now => format!("at once: {}", words::waking(reason)),
-        Some((at, reason)) => {
-            let wait = words::relative(at, now);
-            format!("look again at {at} ({wait}): {}", words::waking(reason))
-        }
-        None => "time alone changes nothing: look again when an object changes".to_owned(),
     }
 }

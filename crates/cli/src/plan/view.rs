@@ -3,12 +3,12 @@
 use crate::cluster::{Input, Objects, Read, Source};
 use crate::plan::args::Asked;
 use crate::plan::overview::Overview;
-use crate::plan::planned::{Named, fingerprint};
 use crate::plan::text;
 use crate::shell::console::{Stop, print_json};
-use crate::turning::Details;
 use daemonset::turns::details;
 use daemonset::{Plan, Recording, plan};
+use daemonset_view::plan::{Named, fingerprint};
+use daemonset_view::turning::Details;
 use serde_json::{Value, json};
 use std::io;
 

@@ -5,7 +5,6 @@ use crate::cluster::{Follow, Needs, Source};
 use crate::plan::args::Asked;
 use crate::plan::view::View;
 use crate::shell::console::{Stop, print, system_clock};
-use crate::shell::hostile;
 use crate::shell::interrupt::Interrupt;
 use anstream::adapter::strip_str;
 use anstream::{AutoStream, ColorChoice};
@@ -16,6 +15,7 @@ use crossterm::terminal::{
     self, BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen,
 };
+use daemonset_view::hostile;
 use jiff::SignedDuration;
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};

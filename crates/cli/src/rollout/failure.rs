@@ -1,8 +1,8 @@
 //! A failure policy in words: when a node fails, how many may, and the consequence.
 
-use crate::words;
 use daemonset::model::IntOrString;
 use daemonset::policy::{FailureAction, FailurePolicy};
+use daemonset_view::words;
 use jiff::SignedDuration;
 
 /// Names at most so many reasons of a person's own.

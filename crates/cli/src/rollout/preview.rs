@@ -8,12 +8,12 @@ use crate::rollout::{failure, plain_table, steer};
 use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use crate::steered::Steered;
-use crate::turning;
-use crate::words::{self, count};
 use daemonset::policy::FailurePolicy;
 use daemonset::report::{CurrentRevision, NodePlacement, RolloutStage, WaveProgress};
 use daemonset::{Plan, Policy, plan};
+use daemonset_view::steered::Steered;
+use daemonset_view::turning;
+use daemonset_view::words::{self, count};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -99,7 +99,7 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
         return Err(if title.is_some() { Stop::Input(problems) } else { stop(problems) });
     }
     let plan = plan(&input.snapshot().map_err(stop)?);
-    let Some(steered) = Steered::of_input(&input, &plan) else {
+    let Some(steered) = Steered::of_input(&input, &plan, plugin()) else {
         return Ok(Response::refusal(format_args!("error: {}", no_rollout(&input, &plan))));
     };
     source.announce(args.output)?;

@@ -3,17 +3,18 @@
 
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Choice, Chosen, Input, Needs, Objects, Source, Wanted};
-use crate::plan::next;
 use crate::rollout::args::From;
 use crate::rollout::plain_table;
+use crate::shell::called::plugin;
 use crate::shell::console::{BAD_INPUT, Format, LOOK, Stop};
 use crate::shell::response::Response;
-use crate::steered::{Steered, WaveFigures};
-use crate::turning::{self, Details};
 use daemonset::report::{FailingNode, RolloutStage, WaveProgress};
 use daemonset::turns::details;
 use daemonset::{Plan, RequeueReason, plan};
 use daemonset_kubectl::{Answer, Command, Progress, answer};
+use daemonset_view::plan::next;
+use daemonset_view::steered::{Steered, WaveFigures};
+use daemonset_view::turning::{self, Details};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -138,7 +139,7 @@ impl Status {
         // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven.
         let is_driven = input.recording.policy.drive.is_some();
         let kubectl = if is_driven { Answer::default() } else { kubectl };
-        let steered = Steered::of_input(&input, &plan);
+        let steered = Steered::of_input(&input, &plan, plugin());
         let own = of_kubectl(&kubectl, progress.as_ref().filter(|_| !is_driven));
         let stage = steered.map_or(own, |steered| of_steered(&steered, own, is_driven));
         let in_short = steered.map(|steered| steered.in_short());
@@ -196,7 +197,7 @@ fn text(kubectl: Answer, input: &Input, plan: &Plan, details: &Details) -> Respo
     let recording = &input.recording;
     let mut stdout = kubectl.stdout;
     let mut line = |label: &str, content: &str| stdout.push_str(&format!("{label:<11}{content}\n"));
-    if let Some(steered) = Steered::of_input(input, plan) {
+    if let Some(steered) = Steered::of_input(input, plan, plugin()) {
         if let Some(problems) = steered.invalid() {
             line("Invalid", &problems);
         }
@@ -227,7 +228,7 @@ fn table(steered: &Steered<'_>, waves: &[WaveFigures]) -> String {
 
 fn data<'a>(input: &'a Input, plan: &'a Plan, details: &'a Details, progress: Option<Progress>) -> Data<'a> {
     let recording = &input.recording;
-    let rollout = Steered::of_input(input, plan).map(|steered| RolloutData {
+    let rollout = Steered::of_input(input, plan, plugin()).map(|steered| RolloutData {
         stage: &steered.report.stage,
         base: steered.report.base.as_deref(),
         nodes: steered.report.nodes,

@@ -7,13 +7,14 @@ use crate::cluster::policy::{self, APPROVED, PAUSED, PolicyProblem, set_annotati
 use crate::cluster::{Choice, Chosen, Needs, Objects, Source, Wanted, name, namespace};
 use crate::rollout::args::From;
 use crate::rollout::preview::EXAMPLE_POLICY;
+use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use crate::steered::Steered;
-use crate::words;
 use daemonset::policy::Powers;
 use daemonset::report::RolloutStage;
 use daemonset::{Policy, plan};
+use daemonset_view::steered::Steered;
+use daemonset_view::words;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -59,7 +60,7 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
     let plan = plan(&input.snapshot().map_err(stop)?);
     source.announce(from.output)?;
     let recording = &input.recording;
-    let approved = match (Steered::of_input(&input, &plan), input.policy_problems.as_slice()) {
+    let approved = match (Steered::of_input(&input, &plan, plugin()), input.policy_problems.as_slice()) {
         (_, problems @ [_, ..]) => Err(format!(
             "counts as paused, since its policy is invalid: {}",
             policy::in_words(problems, None)

@@ -3,9 +3,9 @@
 use crate::cluster::{Chosen, Needs, name};
 use crate::rollout::args::{From, HistoryArgs};
 use crate::shell::console::{Format, Stop};
-use crate::shell::hostile;
 use crate::shell::response::Response;
 use daemonset_kubectl::{Command, DryRun, ObjectFormat, Undo, answer, history_text};
+use daemonset_view::hostile;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -5,9 +5,9 @@ use crate::cluster::{Follow, Needs, Source};
 use crate::rollout::args::{From, Waiting};
 use crate::rollout::status::{Question, Stage, Status};
 use crate::shell::console::{Format, Stop, print, system_clock};
-use crate::shell::hostile;
 use crate::shell::interrupt::Interrupt;
 use crate::shell::response::Response;
+use daemonset_view::hostile;
 use std::io::{self, Write};
 use std::time::Instant;
 

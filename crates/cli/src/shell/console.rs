@@ -1,8 +1,8 @@
 //! The end of a program that a shell called: text on stdout, one line on stderr, and an exit code; and its clock.
 
-use super::hostile;
 use anstream::{AutoStream, ColorChoice};
 use clap::error::{ContextKind, ContextValue};
+use daemonset_view::hostile;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};

@@ -2,7 +2,6 @@
 
 pub(crate) mod called;
 pub(crate) mod console;
-pub(crate) mod hostile;
 pub(crate) mod interrupt;
 pub(crate) mod lines;
 pub(crate) mod progress;

@@ -2,12 +2,13 @@
 
 use crate::cluster::{ClusterArgs, STEADY, Source, Wanted, is_file};
 use crate::shell::console::{Format, Stop, duration};
-use crate::simulate::policy::PolicyChoice;
-use crate::simulate::scene::{Release, Scene};
-use crate::simulate::setting::Setting;
+use crate::simulate::policy_file;
 use clap::Args as Group;
 use daemonset::model::Taint;
 use daemonset_sim::{Distribution, Probability, Settings};
+use daemonset_view::simulate::policy::PolicyChoice;
+use daemonset_view::simulate::scene::{Release, Scene};
+use daemonset_view::simulate::setting::Setting;
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     min_ready_seconds: Option<u32>,
     /// The policy that steers the rollout (waves, failures, pauses), in YAML or JSON: the content of the annotation
     /// rollout.daemonset/policy. Default: the DaemonSet's own annotations
-    #[arg(long, value_name = "FILE", value_parser = PolicyChoice::parse)]
+    #[arg(long, value_name = "FILE", value_parser = policy_file)]
     policy: Option<PolicyChoice>,
     /// A person approves each wave that waits for approval, after so long. Default: nobody does
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -221,7 +222,7 @@ impl Args {
             }
             (Some(settings), _) => {
                 let parsed: Result<Vec<Setting>, String> =
-                    settings.iter().map(|text| Setting::parse(text)).collect();
+                    settings.iter().map(|text| Setting::parse(text, policy_file)).collect();
                 parsed.map_err(Stop::Input)
             }
         }

@@ -1,25 +1,18 @@
 //! The files that are drawn and written beside the summary.
 
 use crate::shell::console::Stop;
-use crate::shell::hostile;
 use crate::simulate::args::Simulation;
-use crate::simulate::run::Run;
-use crate::simulate::scene::Ran;
-use crate::simulate::{compare, downtime, html, svg};
+use daemonset_view::hostile;
+use daemonset_view::simulate::run::Run;
+use daemonset_view::simulate::scene::Ran;
+use daemonset_view::simulate::{compare, downtime, html, svg};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Runs as they are drawn.
 pub(crate) fn pictures(runs: &[Ran]) -> Vec<Run<'_>> {
-    runs.iter().map(picture).collect()
-}
-
-/// A run as it is drawn.
-pub(crate) fn picture(ran: &Ran) -> Run<'_> {
-    let summary = ran.policy.iter().map(|policy| format!("Policy: {policy}")).collect();
-    let (label, events) = (ran.label.clone(), ran.cluster.history());
-    Run { label, events, start: ran.start, end: ran.cluster.now(), summary }
+    runs.iter().map(Ran::picture).collect()
 }
 
 /// Writes the files that the command line asks for.

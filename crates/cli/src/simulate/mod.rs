@@ -1,58 +1,25 @@
 //! `kubectl daemonset simulate`: a rollout before it happens, summed up and drawn.
 
 pub(crate) mod args;
-mod canvas;
-mod compare;
-mod curves;
-mod downtime;
-#[cfg(test)]
-mod fake;
-mod figures;
 mod files;
-mod head;
-mod html;
-mod labels;
-mod lanes;
-mod layers;
-mod layout;
-#[cfg(test)]
-mod looks;
-mod marks;
-mod note;
-mod palette;
-mod panel;
-mod phases;
-#[cfg(test)]
-mod pictures;
-mod pod_now;
-pub(crate) mod policy;
-mod replay;
-mod replayed_node;
-mod report;
-mod ribbon;
-mod row;
-mod run;
-mod scale;
-mod scene;
-mod setting;
-#[cfg(test)]
-mod stories;
-mod svg;
-mod timeline;
-mod turn_lanes;
-mod words;
+mod progress;
 
 use crate::cluster::{Choice, Input, Needs, Source, Wanted};
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
-use crate::simulate::run::Run;
-use crate::simulate::scene::Progress;
-use crate::simulate::setting::Setting;
+use crate::simulate::progress::Bar;
+use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use daemonset::policy::Powers;
 use daemonset::{Policy, Recording};
 use daemonset_sim::{RolloutEnd, Runtime};
+use daemonset_view::simulate::policy::PolicyChoice;
+use daemonset_view::simulate::run::Run;
+use daemonset_view::simulate::setting::Setting;
+use daemonset_view::simulate::{compare, downtime, note, policy, report};
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
@@ -86,7 +53,11 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
         let label =
             if simulation.compare.is_empty() { recording.name.clone() } else { setting.label.clone() };
         let runtime = knows_images.then_some(Runtime::Containerd);
-        runs.push(scene.run(recording, (&label, runtime), policy::words(&policy), &Progress));
+        let bar = Bar::begin(&label);
+        let ran =
+            scene.run(recording, (&label, runtime), policy::words(&policy), |cluster| bar.show(cluster));
+        bar.end();
+        runs.push(ran);
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
@@ -105,9 +76,35 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
     Ok(if runs.iter().all(|ran| ends_well(ran.summary.end)) { 0 } else { LOOK })
 }
 
+/// A policy to try: `none`, or the path of a file in YAML or JSON.
+pub(crate) fn policy_file(text: &str) -> Result<PolicyChoice, String> {
+    if text == "none" {
+        return Ok(PolicyChoice::None);
+    }
+    let bytes = fs::read(text).map_err(|error| format!("{text}: {error}"))?;
+    let name = Path::new(text).file_name().map_or(text.into(), |name| name.to_string_lossy());
+    PolicyChoice::named(&name, &bytes).map_err(|message| format!("{text}: {message}"))
+}
+
 /// The figures of several runs.
 fn table(simulation: &Simulation, runs: &[Run<'_>]) -> String {
-    if simulation.downtime { downtime::table(runs) } else { compare::table(runs) }
+    aligned(&if simulation.downtime { downtime::table(runs) } else { compare::table(runs) })
+}
+
+/// With its styles.
+fn aligned(figures: &compare::Table) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .enforce_styling()
+        .set_header(figures.titles.iter().map(|title| Cell::new(title).add_attribute(Attribute::Bold)))
+        .add_rows(&figures.rows);
+    for (position, column) in table.column_iter_mut().enumerate() {
+        let last = position + 1 == figures.titles.len();
+        column.set_padding((0, if last { 0 } else { 2 }));
+        column.set_cell_alignment(if position == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.to_string()
 }
 
 /// The policy that a run has.

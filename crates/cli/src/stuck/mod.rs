@@ -1,21 +1,13 @@
 //! `kubectl daemonset stuck`: whether rollouts move, which nodes hold them and why, and the commands to run next.
 
-mod change;
-mod finding;
-mod text;
-mod words;
-
-use crate::case::Case;
-use crate::cause::Outage;
 use crate::cluster::{MIDROLLOUT, Models, Needs, Source, Target, TargetArgs};
-use crate::plan::{Planned, planned};
+use crate::shell::called::plugin;
 use crate::shell::console::{Format, LOOK, Stop, duration};
 use crate::shell::response::Response;
-use crate::stuck::change::last_change;
-use crate::stuck::finding::{Finding, findings};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
+use daemonset_view::case::Case;
+use daemonset_view::plan::{Planned, planned};
+use daemonset_view::stuck::{Answer, PATIENCE};
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
 
@@ -44,22 +36,7 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// As for a Deployment's `progressDeadlineSeconds`.
-    pub(crate) const DEFAULT: SignedDuration = SignedDuration::from_mins(10);
-}
-
-/// The answer about one DaemonSet.
-#[derive(Serialize)]
-pub(crate) struct Answer<'a> {
-    pub(crate) name: &'a str,
-    now: Timestamp,
-    #[serde(flatten)]
-    pub(crate) outlook: Outlook,
-    /// The things that nodes wait for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) findings: Vec<Finding>,
-    /// The commands to run next, each once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) commands: Vec<String>,
+    pub(crate) const DEFAULT: SignedDuration = PATIENCE;
 }
 
 /// DaemonSets to look at.
@@ -129,8 +106,9 @@ impl Look<'_> {
         let Look { source, models, now, connection, patience } = *self;
         let answers = planned.iter().map(|planned| {
             let plan = planned.plan.as_ref().map_err(|message| source.stop(message))?;
-            let case = Case { planned, plan, models, now, connection };
-            Ok((case, Answer::new(&case, patience, source)?))
+            let case = Case { planned, plan, models, now, plugin: plugin(), connection };
+            let answer = Answer::new(&case, patience).map_err(|message| source.stop(message))?;
+            Ok((case, answer))
         });
         let answers: Vec<(Case<'_>, Answer<'_>)> = answers.collect::<Result<_, Stop>>()?;
         let response = match (format, answers.as_slice()) {
@@ -146,42 +124,5 @@ impl Look<'_> {
         let is_stuck = answers.iter().any(|(_, answer)| answer.is_stuck());
         let is_idle = answers.iter().any(|(_, answer)| answer.is_idle());
         Ok(Looked { response: response.with_code(if is_stuck { LOOK } else { 0 }), is_idle })
-    }
-}
-
-impl<'a> Answer<'a> {
-    pub(crate) fn new(case: &Case<'a>, patience: SignedDuration, source: &Source) -> Result<Self, Stop> {
-        let Planned { name, .. } = case.planned;
-        let outlook = Outlook::with_signs(case.plan, case.now, patience, &signs(case));
-        let outlook = outlook.map_err(|partial| source.stop(partial.to_string()))?;
-        let findings = findings(case, &outlook, patience);
-        let mut commands: Vec<String> = Vec::new();
-        for command in findings.iter().flat_map(|finding| &finding.commands) {
-            if !commands.contains(command) {
-                commands.push(command.clone());
-            }
-        }
-        Ok(Answer { name, now: case.now, outlook, findings, commands })
-    }
-
-    pub(crate) fn is_stuck(&self) -> bool {
-        matches!(self.outlook.state, RolloutState::Stuck { .. })
-    }
-
-    fn is_idle(&self) -> bool {
-        self.outlook.obstacles.iter().any(|obstacle| obstacle.kind == ObstacleKind::NotDone)
-    }
-}
-
-/// The facts beside the plan by which it is stuck.
-fn signs(case: &Case<'_>) -> Signs {
-    let nodes = case.models.nodes.iter();
-    let silent = nodes.filter_map(|node| Some((node, Outage::of(node).filter(|outage| outage.silent)?)));
-    let signs = silent.fold(Signs::default(), |signs, (node, outage)| {
-        signs.silent_node(node.metadata.name.clone(), outage.since)
-    });
-    match last_change(case) {
-        Some(at) => signs.last_change(at),
-        None => signs,
     }
 }

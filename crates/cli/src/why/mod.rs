@@ -1,26 +1,15 @@
 //! `kubectl daemonset why`: which rule holds a node, a pod or a rollout, since when, and what comes next.
 
-mod node;
-mod placement;
-mod pod;
-mod pods;
-mod rollout;
-mod rule;
-mod subject;
-mod turn;
-
-use crate::case::Case;
-use crate::cluster::{MIDROLLOUT, Models, Needs, TargetArgs};
-use crate::plan::{Planned, planned};
+use crate::cluster::{MIDROLLOUT, Needs, TargetArgs};
+use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop, print, print_json};
 use crate::stuck::{Look, Patience, Shown};
-use crate::why::subject::Subject;
-use crate::words;
 use anstyle::Style;
-use daemonset::model::DaemonSet;
-use daemonset::report::{NodeDetail, NodeVerdict, PodVerdict};
+use daemonset_view::case::View;
+use daemonset_view::plan::{Planned, planned};
+use daemonset_view::why::{Answer, Subject, about_node, about_pod};
+use daemonset_view::words;
 use jiff::Timestamp;
-use serde::Serialize;
 
 const LABEL: Style = Style::new().bold();
 
@@ -38,36 +27,6 @@ pub(crate) struct Args {
     /// The format of the answer
     #[arg(short, long, value_enum, default_value_t)]
     output: Format,
-}
-
-/// The answer as JSON.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer<'a> {
-    /// `Node` or `Pod`.
-    kind: &'static str,
-    name: &'a str,
-    now: Timestamp,
-    /// For a pod of no DaemonSet, and for a node with a turn of none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sentences: Vec<String>,
-    daemon_sets: Vec<AboutDaemonSet<'a>>,
-}
-
-/// The part of a DaemonSet in it.
-#[derive(Serialize)]
-struct AboutDaemonSet<'a> {
-    name: &'a str,
-    verdict: Option<&'a NodeVerdict>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pod: Option<&'a PodVerdict>,
-    /// Of its turn, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a NodeDetail>,
-    sentences: Vec<String>,
-    /// The commands to run next.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    commands: Vec<String>,
 }
 
 /// Runs the subcommand.
@@ -91,9 +50,10 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     if let [Planned { plan: Err(error), .. }] = planned.as_slice() {
         return Err(source.stop(error));
     }
+    let view = View { models: &models, now, plugin: plugin(), connection: &connection };
     let answer = match subject {
-        Subject::Node(node) => about_node(node, &planned, &models, (&all, now), &connection),
-        Subject::Pod(pod) => pod::about(pod, &planned, &models, now, &connection),
+        Subject::Node(node) => about_node(node, &planned, &all, &view),
+        Subject::Pod(pod) => about_pod(pod, &planned, &view),
         Subject::DaemonSet(ds) => {
             let look =
                 Look { source, models: &models, now, connection: &connection, patience: Patience::DEFAULT };
@@ -108,43 +68,6 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
         Format::Text => print(&text(&answer))?,
     }
     Ok(0)
-}
-
-fn about_node<'a>(
-    node: &'a daemonset::model::Node,
-    planned: &'a [Planned],
-    models: &'a Models,
-    (all, now): (&[DaemonSet], Timestamp),
-    connection: &str,
-) -> Answer<'a> {
-    let name = node.metadata.name.as_str();
-    let about = planned.iter().map(|planned| match &planned.plan {
-        Err(error) => AboutDaemonSet {
-            name: &planned.name,
-            verdict: None,
-            pod: None,
-            detail: None,
-            sentences: vec![format!("There is no plan: {error}")],
-            commands: Vec::new(),
-        },
-        Ok(plan) => {
-            let case = Case { planned, plan, models, now, connection };
-            let verdict = plan.report.node(name);
-            let sentences = match verdict {
-                Some(verdict) => case.sentences(verdict),
-                None => vec![case.situation()],
-            };
-            let detail = planned.details.get(name);
-            let commands = verdict.map(|verdict| case.look(verdict)).unwrap_or_default();
-            AboutDaemonSet { name: &planned.name, verdict, pod: None, detail, sentences, commands }
-        }
-    });
-    let daemon_sets: Vec<AboutDaemonSet<'a>> = about.collect();
-    let mut sentences = turn::of_nobody(node, all, now);
-    if daemon_sets.is_empty() {
-        sentences.push("There is no DaemonSet here.".to_owned());
-    }
-    Answer { kind: "Node", name, now, sentences, daemon_sets }
 }
 
 /// A paragraph for each DaemonSet.

@@ -1,0 +1,136 @@
+//! The commands that tell more about a cause, or that end it.
+
+use crate::case::Case;
+use crate::cause::{Cause, Trouble};
+use daemonset::report::NodeVerdict;
+use std::borrow::Cow;
+
+impl Case<'_> {
+    /// In the order in which a person would run them; each can be pasted into a shell.
+    pub fn commands(&self, node: &NodeVerdict, cause: &Cause) -> Vec<String> {
+        let node = node.node.as_str();
+        let describe_node = self.describe_node(node);
+        match cause {
+            Cause::NodeSilent { pod, ends, .. } => {
+                // The pods of a node that is deleted go with it.
+                let delete = format!(
+                    "kubectl delete node{} {}    # if the machine is gone for good",
+                    self.connection,
+                    quoted(node)
+                );
+                let describe_pod = pod.as_ref().filter(|_| !ends).map(|pod| self.describe_pod(pod));
+                [Some(describe_node), describe_pod, Some(delete)].into_iter().flatten().collect()
+            }
+            Cause::NodeNotReady { pod, .. } => {
+                let describe_pod = pod.as_ref().map(|pod| self.describe_pod(pod));
+                [Some(describe_node), describe_pod].into_iter().flatten().collect()
+            }
+            Cause::ImageNotPulled { trouble, .. }
+            | Cause::ContainerNotStarted { trouble, .. }
+            | Cause::NotScheduled { trouble, .. } => {
+                self.and_undo(trouble, vec![self.describe_pod(&trouble.pod)])
+            }
+            Cause::CrashLoop { trouble, container, .. } => {
+                let logs = self.logs(&trouble.pod, container) + " --previous";
+                self.and_undo(trouble, vec![logs, self.describe_pod(&trouble.pod)])
+            }
+            Cause::NotGone { trouble, finalizers } if finalizers.is_empty() => {
+                vec![self.describe_pod(&trouble.pod), describe_node]
+            }
+            Cause::NotGone { trouble, .. } => vec![
+                self.describe_pod(&trouble.pod),
+                format!(
+                    "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody else takes them back",
+                    self.on_pod("patch", &trouble.pod)
+                ),
+            ],
+            Cause::NotReady { trouble, pending, .. } => {
+                let logs = (!pending).then(|| self.logs(&trouble.pod, "") + " --all-containers");
+                [Some(self.describe_pod(&trouble.pod)), logs].into_iter().flatten().collect()
+            }
+        }
+    }
+
+    fn and_undo(&self, trouble: &Trouble, mut commands: Vec<String>) -> Vec<String> {
+        commands.extend(self.undo().filter(|_| trouble.updated));
+        commands
+    }
+
+    /// Back to the version before, if there is one.
+    pub fn undo(&self) -> Option<String> {
+        let current = self.plan.report.current_revision.as_ref()?;
+        let meta = &self.planned.daemon_set.metadata;
+        let is_older = |number: i64| number < current.number;
+        let of_it = self.models.revisions.iter().filter(|revision| {
+            let owners = &revision.metadata.owner_references;
+            revision.metadata.namespace == meta.namespace && owners.iter().any(|owner| owner.uid == meta.uid)
+        });
+        of_it.map(|revision| revision.revision).any(is_older).then(|| {
+            let name = quoted(&meta.name);
+            format!("kubectl rollout undo{}{} daemonset/{name}", self.connection, self.in_namespace())
+        })
+    }
+
+    fn describe_pod(&self, pod: &str) -> String {
+        self.on_pod("describe", pod)
+    }
+
+    fn on_pod(&self, verb: &str, pod: &str) -> String {
+        format!("kubectl {verb} pod{}{} {}", self.connection, self.in_namespace(), quoted(pod))
+    }
+
+    fn logs(&self, pod: &str, container: &str) -> String {
+        let container =
+            if container.is_empty() { String::new() } else { format!(" -c {}", quoted(container)) };
+        format!("kubectl logs{}{} {}{container}", self.connection, self.in_namespace(), quoted(pod))
+    }
+
+    /// ` -n monitoring`.
+    pub fn in_namespace(&self) -> String {
+        format!(" -n {}", quoted(&self.planned.daemon_set.metadata.namespace))
+    }
+}
+
+/// As a word of a shell: no API server allows another name, but a dump may come from anywhere.
+fn quoted(name: &str) -> Cow<'_, str> {
+    // A name with NUL can't be an argument of any program.
+    shlex::try_quote(name).unwrap_or(Cow::Borrowed(name))
+}
+
+/// Commands about other things than a pod in trouble.
+impl Case<'_> {
+    pub fn describe_daemon_set(&self) -> String {
+        let name = quoted(&self.planned.daemon_set.metadata.name);
+        format!("kubectl describe daemonset{}{} {name}", self.connection, self.in_namespace())
+    }
+
+    pub fn describe_node(&self, node: &str) -> String {
+        format!("kubectl describe node{} {}", self.connection, quoted(node))
+    }
+
+    pub fn delete_pod(&self, pod: &str) -> String {
+        self.on_pod("delete", pod)
+    }
+
+    pub fn edit_policy(&self) -> String {
+        let name = quoted(&self.planned.daemon_set.metadata.name);
+        format!("kubectl edit daemonset{}{} {name}", self.connection, self.in_namespace())
+    }
+
+    /// Its events tell of refused calls; the lease, which controller runs; then the things that refuse calls.
+    pub fn look_for_the_controller(&self) -> Vec<String> {
+        let (connection, namespace) = (self.connection, self.in_namespace());
+        // The labels of this repository's controller, which steers, and of Kubernetes' own.
+        let steers =
+            self.steered().map(|_| format!("kubectl get pods{connection} -n kube-system -l app=daemonset"));
+        let own = [
+            format!("kubectl get lease{connection} -n kube-system kube-controller-manager"),
+            format!("kubectl get pods{connection} -n kube-system -l component=kube-controller-manager"),
+        ];
+        let refuse = [
+            format!("kubectl get resourcequotas{connection}{namespace}"),
+            format!("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations{connection}"),
+        ];
+        [self.describe_daemon_set()].into_iter().chain(steers).chain(own).chain(refuse).collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! The cause among the objects of a node: its condition, its pods, and their containers.
+
+use crate::case::Case;
+use crate::cause::{Cause, Outage, Trouble};
+use crate::cluster::{ContainerNotes, Ended, Said};
+use crate::steered::is_live;
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict};
+
+impl Case<'_> {
+    /// `None` for a node that has its available pod, or gets another one now.
+    pub fn cause(&self, node: &NodeVerdict) -> Option<Cause> {
+        let late = late(node);
+        let gone = node.pods.iter().find(|pod| self.is_overdue(pod));
+        let deleted = node.pods.iter().find(|pod| pod.deleted.is_some() || is_terminating(pod));
+        if let Some(silent) = self.silent(node, late, deleted) {
+            return Some(silent);
+        }
+        let of_pod = late.and_then(|pod| self.of_containers(pod).or_else(|| self.not_scheduled(pod)));
+        let of_node = || self.not_ready_node(node, late);
+        let not_ready = || late.map(|pod| self.not_ready(pod));
+        of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(pod))).or_else(not_ready)
+    }
+
+    fn silent(
+        &self,
+        node: &NodeVerdict,
+        late: Option<&PodVerdict>,
+        deleted: Option<&PodVerdict>,
+    ) -> Option<Cause> {
+        let outage = self.outage(node).filter(|outage| outage.silent)?;
+        let counts = node.counts.lost || late.is_some() || deleted.is_some() || node.pods.is_empty();
+        if !counts || node.outcome == NodeOutcome::NotTarget && !node.counts.lost {
+            return None;
+        }
+        let pod = deleted.or(late).map(|pod| pod.pod.name.clone());
+        Some(Cause::NodeSilent {
+            since: outage.since,
+            said: self.said_of_node(node),
+            pod,
+            ends: deleted.is_some(),
+        })
+    }
+
+    fn not_ready_node(&self, node: &NodeVerdict, late: Option<&PodVerdict>) -> Option<Cause> {
+        let outage = self.outage(node).filter(|_| late.is_some() || node.counts.lost)?;
+        let pod = late.map(|pod| pod.pod.name.clone());
+        Some(Cause::NodeNotReady { since: outage.since, said: self.said_of_node(node), pod })
+    }
+
+    fn outage(&self, node: &NodeVerdict) -> Option<Outage> {
+        let node = self.models.nodes.iter().find(|it| it.metadata.name == node.node)?;
+        Outage::of(node)
+    }
+
+    fn said_of_node(&self, node: &NodeVerdict) -> Said {
+        self.models.notes.node(node.node.as_str()).cloned().unwrap_or_default()
+    }
+
+    /// The first container that tells why: one that crashes has come further than one without its image.
+    fn of_containers(&self, pod: &PodVerdict) -> Option<Cause> {
+        let containers = &self.models.notes.pod(&pod.pod.uid)?.containers;
+        let crash = containers.iter().find_map(|container| crash_loop(pod, container));
+        crash.or_else(|| containers.iter().find_map(|container| not_started(pod, container)))
+    }
+
+    fn not_scheduled(&self, pod: &PodVerdict) -> Option<Cause> {
+        let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.clone()?;
+        Some(Cause::NotScheduled { trouble: Trouble::of(pod), said })
+    }
+
+    fn is_overdue(&self, pod: &PodVerdict) -> bool {
+        matches!(pod.state, PodState::Terminating { overdue_at: Some(at), .. } if at <= self.now)
+    }
+
+    fn not_gone(&self, pod: &PodVerdict) -> Cause {
+        let notes = self.models.notes.pod(&pod.pod.uid);
+        let finalizers = notes.map(|notes| notes.finalizers.clone()).unwrap_or_default();
+        Cause::NotGone { trouble: Trouble::of(pod), finalizers }
+    }
+
+    fn not_ready(&self, pod: &PodVerdict) -> Cause {
+        let containers = self.models.notes.pod(&pod.pod.uid).into_iter().flat_map(|notes| &notes.containers);
+        let said = containers.filter_map(|container| container.waits.clone()).next().unwrap_or_default();
+        let pending = matches!(pod.state, PodState::Pending { .. });
+        Cause::NotReady { trouble: Trouble::of(pod), pending, said }
+    }
+}
+
+impl Trouble {
+    fn of(pod: &PodVerdict) -> Self {
+        let since = match pod.state {
+            PodState::NotReady { since, .. } | PodState::Pending { since, .. } => since,
+            PodState::Terminating { overdue_at, .. } => overdue_at,
+            _ => None,
+        };
+        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since }
+    }
+}
+
+/// A pod that should be Ready; an updated one comes first.
+fn late(node: &NodeVerdict) -> Option<&PodVerdict> {
+    let is_late = |pod: &&PodVerdict| {
+        matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. } | PodState::Failed)
+    };
+    let has_available =
+        node.pods.iter().any(|pod| pod.updated && matches!(pod.state, PodState::Available { .. }));
+    let mut late = node.pods.iter().filter(is_late).filter(|_| !has_available);
+    late.clone().find(|pod| pod.updated).or_else(|| {
+        // An outdated pod beside a live updated one goes anyway.
+        let has_updated = node.pods.iter().any(|pod| pod.updated && is_live(pod.state));
+        late.next().filter(|_| !has_updated)
+    })
+}
+
+fn is_terminating(pod: &PodVerdict) -> bool {
+    matches!(pod.state, PodState::Terminating { .. })
+}
+
+/// The kubelet's word for a container that it starts again later (v1.36 `kubelet/kuberuntime/kuberuntime_manager.go`).
+pub(super) const CRASH_LOOP: &str = "CrashLoopBackOff";
+/// Reasons for which the kubelet has no image for a container (v1.36 `kubelet/images/types.go`).
+const NO_IMAGE: [&str; 7] = [
+    "ErrImageNeverPull",
+    "ErrImagePull",
+    "ImageInspectError",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+];
+/// Waiting that is a part of each start (v1.36 `kubelet_pods.go`).
+const STARTS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
+
+/// It has been restarted and is not Ready, whether it waits for its next start, or has just been started.
+fn crash_loop(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
+    let ContainerNotes { name, waits, ended, restarts, is_ready, .. } = container;
+    let waits_after_crash = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
+    let has_crashed = waits_after_crash.is_some() || (waits.is_none() && ended.is_some() && !is_ready);
+    has_crashed.then(|| Cause::CrashLoop {
+        trouble: Trouble::of(pod),
+        container: name.clone(),
+        restarts: *restarts,
+        said: waits_after_crash
+            .or(ended.as_ref().map(|Ended { said, .. }| said))
+            .cloned()
+            .unwrap_or_default(),
+        ended: ended.as_ref().map(|ended| ended.said.to_string()).filter(|said| !said.is_empty()),
+        exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
+    })
+}
+
+/// Its image can't be had, or the kubelet can't make it.
+fn not_started(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
+    let ContainerNotes { name, image, waits, .. } = container;
+    let said = waits.clone().filter(|said| !STARTS.contains(&said.reason.as_str()))?;
+    let (trouble, container) = (Trouble::of(pod), name.clone());
+    Some(match NO_IMAGE.contains(&said.reason.as_str()) {
+        true => Cause::ImageNotPulled { trouble, container, image: image.clone(), said },
+        false => Cause::ContainerNotStarted { trouble, container, said },
+    })
+}

@@ -1,0 +1,146 @@
+//! The cause for which a node has no available pod, as far as its objects tell.
+
+mod commands;
+mod find;
+mod words;
+
+use crate::cluster::Said;
+use daemonset::model::Node;
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A pod in trouble, and since when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trouble {
+    pub pod: String,
+    /// It is of the current revision: an undo would replace it.
+    pub updated: bool,
+    pub since: Option<Timestamp>,
+}
+
+/// The first of these that is known; a cause in the node explains those in its pod.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all_fields = "camelCase")]
+pub enum Cause {
+    /// The kubelet does not report: no pod of the node ends, and none becomes Ready.
+    NodeSilent {
+        since: Option<Timestamp>,
+        #[serde(flatten)]
+        said: Said,
+        pod: Option<String>,
+        /// The pod should end, and else become Ready.
+        ends: bool,
+    },
+    /// The kubelet reports that the node is not Ready.
+    NodeNotReady {
+        since: Option<Timestamp>,
+        #[serde(flatten)]
+        said: Said,
+        pod: Option<String>,
+    },
+    ImageNotPulled {
+        #[serde(flatten)]
+        trouble: Trouble,
+        container: String,
+        image: String,
+        #[serde(flatten)]
+        said: Said,
+    },
+    CrashLoop {
+        #[serde(flatten)]
+        trouble: Trouble,
+        container: String,
+        restarts: u32,
+        /// Why it waits now, or how it has ended.
+        #[serde(flatten)]
+        said: Said,
+        /// How it has ended the last time.
+        ended: Option<String>,
+        exit_code: Option<i64>,
+    },
+    ContainerNotStarted {
+        #[serde(flatten)]
+        trouble: Trouble,
+        container: String,
+        #[serde(flatten)]
+        said: Said,
+    },
+    NotScheduled {
+        #[serde(flatten)]
+        trouble: Trouble,
+        #[serde(flatten)]
+        said: Said,
+    },
+    /// It should be gone by `since`.
+    NotGone {
+        #[serde(flatten)]
+        trouble: Trouble,
+        finalizers: Vec<String>,
+    },
+    /// Nothing tells more: it may be on its way.
+    NotReady {
+        #[serde(flatten)]
+        trouble: Trouble,
+        /// It is Pending, with the reason of the first container that waits.
+        pending: bool,
+        #[serde(flatten)]
+        said: Said,
+    },
+}
+
+/// The condition Ready of a node that is down.
+#[derive(Debug, Clone, Copy)]
+pub struct Outage {
+    pub since: Option<Timestamp>,
+    /// It is Unknown, and not False: the kubelet does not report.
+    pub silent: bool,
+}
+
+impl Outage {
+    /// `None` for a node that is Ready, or has no such condition.
+    pub fn of(node: &Node) -> Option<Self> {
+        let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready")?;
+        (ready.status != "True")
+            .then(|| Outage { since: ready.last_transition_time, silent: ready.status == "Unknown" })
+    }
+}
+
+impl Cause {
+    /// Whether time alone will hardly help.
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Cause::NotReady { .. })
+    }
+
+    /// Whether it tells more than that a pod is not Ready.
+    pub fn tells_more(&self) -> bool {
+        match self {
+            Cause::NotReady { said, .. } => *said != Said::default(),
+            _ => true,
+        }
+    }
+
+    pub fn since(&self) -> Option<Timestamp> {
+        match self {
+            Cause::NodeSilent { since, .. } | Cause::NodeNotReady { since, .. } => *since,
+            Cause::ImageNotPulled { trouble, .. }
+            | Cause::CrashLoop { trouble, .. }
+            | Cause::ContainerNotStarted { trouble, .. }
+            | Cause::NotScheduled { trouble, .. }
+            | Cause::NotGone { trouble, .. }
+            | Cause::NotReady { trouble, .. } => trouble.since,
+        }
+    }
+
+    pub fn pod(&self) -> Option<&str> {
+        match self {
+            Cause::NodeSilent { pod, .. } | Cause::NodeNotReady { pod, .. } => pod.as_deref(),
+            Cause::ImageNotPulled { trouble, .. }
+            | Cause::CrashLoop { trouble, .. }
+            | Cause::ContainerNotStarted { trouble, .. }
+            | Cause::NotScheduled { trouble, .. }
+            | Cause::NotGone { trouble, .. }
+            | Cause::NotReady { trouble, .. } => Some(&trouble.pod),
+        }
+    }
+}

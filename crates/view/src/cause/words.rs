@@ -1,0 +1,152 @@
+//! Causes in words: a clause without its end, about the nodes that share the cause.
+
+use crate::cause::Cause;
+use crate::cause::find::CRASH_LOOP;
+use crate::cluster::Said;
+use crate::words;
+use jiff::Timestamp;
+
+/// Names at most so many pods.
+const MOST_PODS: usize = 3;
+
+impl Cause {
+    /// Causes with the same key are told together.
+    pub fn key(&self) -> String {
+        match self {
+            // How often a container has been restarted, and how, differs from pod to pod.
+            Cause::CrashLoop { container, .. } => format!("crash {container}"),
+            Cause::ImageNotPulled { container, image, .. } => format!("image {container} {image}"),
+            Cause::NotReady { pending, said, .. } => format!("not Ready {pending} {}", said.reason),
+            Cause::NotScheduled { said, .. } => format!("scheduler {}", said.reason),
+            Cause::NodeSilent { ends, pod, .. } => format!("silent {ends} {}", pod.is_some()),
+            Cause::NodeNotReady { said, pod, .. } => format!("node {} {}", said.reason, pod.is_some()),
+            Cause::ContainerNotStarted { container, said, .. } => format!("start {container} {said}"),
+            Cause::NotGone { finalizers, .. } => format!("gone {}", finalizers.join(" ")),
+        }
+    }
+
+    /// One cause alone: `pod agent-x can't pull the image …, since 2026-01-01T00:00:00Z (for 5m)`.
+    pub fn text(&self, now: Timestamp) -> String {
+        Cause::together(&[self], now)
+    }
+
+    /// Causes of one key, with the time of the first.
+    pub fn together(causes: &[&Cause], now: Timestamp) -> String {
+        let Some(first) = causes.first() else { return String::new() };
+        let pods: Vec<&str> = causes.iter().filter_map(|cause| cause.pod()).collect();
+        let restarts = causes.iter().filter_map(|cause| match cause {
+            Cause::CrashLoop { restarts, .. } => Some(*restarts as usize),
+            _ => None,
+        });
+        let clause = first.clause(&Subjects { pods, nodes: causes.len(), restarts: restarts.collect() });
+        match causes.iter().filter_map(|cause| cause.since()).min() {
+            Some(since) => format!("{clause}, since {since} ({})", words::relative(since.min(now), now)),
+            None => clause,
+        }
+    }
+
+    fn clause(&self, of: &Subjects<'_>) -> String {
+        let (pods, nodes) = (of.pods(), of.nodes());
+        // The clause may stand in parentheses itself: one pair is enough.
+        let so = |Said { reason, message }: &Said| match (reason.as_str(), message.as_str()) {
+            ("", "") => String::new(),
+            (reason, "") => format!(" ({reason})"),
+            (reason, message) => format!(" ({reason}: {message})"),
+        };
+        match self {
+            Cause::NodeSilent { said, pod, ends, .. } => {
+                let then = match (pod, ends) {
+                    (None, _) => String::new(),
+                    (Some(_), true) => format!(", so that {pods} can't end"),
+                    (Some(_), false) => format!(", so that {pods} can't become Ready"),
+                };
+                let do_not = if of.nodes == 1 { "does not" } else { "do not" };
+                format!("{nodes} {do_not} report{}{then}", so(said))
+            }
+            Cause::NodeNotReady { said, pod, .. } => {
+                let is = if of.nodes == 1 { "is" } else { "are" };
+                let then = pod.as_ref().map(|_| format!(", and neither {} {pods}", of.is()));
+                format!("{nodes} {is} not Ready{}{}", so(said), then.unwrap_or_default())
+            }
+            Cause::ImageNotPulled { container, image, said, .. } => {
+                let image =
+                    if image.is_empty() { "the image".to_owned() } else { format!("the image {image}") };
+                format!("{pods} can't pull {image}{}: {said}", of_container(container))
+            }
+            Cause::CrashLoop { container, said, ended, exit_code, .. } => {
+                let waits = Some(said.reason.clone()).filter(|reason| reason == CRASH_LOOP);
+                let exit = exit_code.map(|code| match ended {
+                    Some(ended) => format!("exit code {code} ({ended})"),
+                    None => format!("exit code {code}"),
+                });
+                let facts: Vec<String> = waits.into_iter().chain([of.restarts()]).chain(exit).collect();
+                format!("{}of {pods} crashes again and again: {}", a_container(container), facts.join(", "))
+            }
+            Cause::ContainerNotStarted { container, said, .. } => {
+                format!("{}of {pods} can't be started: {said}", a_container(container))
+            }
+            Cause::NotScheduled { said, .. } => format!("the scheduler finds no place for {pods}: {said}"),
+            Cause::NotGone { finalizers, .. } => match finalizers.as_slice() {
+                [] => format!("{pods} should be gone, and the kubelet has not ended {}", of.it()),
+                [only] => format!("{pods} should be gone, and the finalizer {only} keeps {}", of.it()),
+                several => {
+                    format!(
+                        "{pods} should be gone, and the finalizers {} keep {}",
+                        several.join(", "),
+                        of.it()
+                    )
+                }
+            },
+            Cause::NotReady { pending: true, said, .. } => format!("{pods} {} Pending{}", of.is(), so(said)),
+            Cause::NotReady { pending: false, said, .. } => {
+                let has = if of.pods.len() == 1 { "runs, but has" } else { "run, but have" };
+                format!("{pods} {has} not become Ready{}", so(said))
+            }
+        }
+    }
+}
+
+/// The pods and nodes of a clause.
+struct Subjects<'a> {
+    pods: Vec<&'a str>,
+    nodes: usize,
+    /// Of the container that crashes, in each pod.
+    restarts: Vec<usize>,
+}
+
+impl Subjects<'_> {
+    fn pods(&self) -> String {
+        let noun = if self.pods.len() == 1 { "pod" } else { "pods" };
+        format!("{noun} {}", words::names(&self.pods, MOST_PODS))
+    }
+
+    /// `3 restarts`, `3 to 6 restarts`.
+    fn restarts(&self) -> String {
+        let (least, most) = (self.restarts.iter().min(), self.restarts.iter().max());
+        match (least, most) {
+            (Some(least), Some(most)) if least < most => format!("{least} to {most} restarts"),
+            (_, most) => words::count(most.copied().unwrap_or_default(), "restart"),
+        }
+    }
+
+    fn nodes(&self) -> &'static str {
+        if self.nodes == 1 { "the node" } else { "the nodes" }
+    }
+
+    fn is(&self) -> &'static str {
+        if self.pods.len() == 1 { "is" } else { "are" }
+    }
+
+    fn it(&self) -> &'static str {
+        if self.pods.len() == 1 { "it" } else { "them" }
+    }
+}
+
+/// A recording of lean pods has no names of containers.
+fn a_container(name: &str) -> String {
+    if name.is_empty() { "a container ".to_owned() } else { format!("container {name} ") }
+}
+
+fn of_container(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" of container {name}") }
+}

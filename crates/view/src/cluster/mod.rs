@@ -1,0 +1,24 @@
+//! The objects of a cluster, out of Lists, Recordings and manifests in JSON or YAML.
+
+mod choosing;
+mod documents;
+mod events;
+mod input;
+mod json_list;
+mod missing;
+mod notes;
+mod object;
+mod objects;
+mod places;
+pub mod policy;
+mod reading;
+pub mod selector;
+mod wanted;
+
+pub use documents::{read as read_documents, read_policy};
+pub use events::Event;
+pub use input::{Choice, Clock, Form, Input, Read};
+pub use notes::{ContainerNotes, Ended, Notes, PodNotes, Said};
+pub use object::{full_name, name, namespace};
+pub use objects::{Chosen, Models, NamespacePowers, Objects};
+pub use wanted::Wanted;

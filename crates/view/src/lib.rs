@@ -1,0 +1,40 @@
+//! A DaemonSet's plan and its simulated rollout in sentences and pictures, from the objects of a cluster.
+//!
+//! The words and pictures of the plugin `kubectl daemonset` and of the page in `crates/page`: each sentence is made here, once, for
+//! both. It reads documents ([`cluster`]), plans them ([`plan`]), says why a node waits ([`why`]) and whether a rollout moves
+//! ([`stuck`]), and draws simulated rollouts ([`simulate`]).
+//!
+//! Pure, as the core is: no I/O, no clock, no randomness, no environment. Its API follows the needs of its two callers, and
+//! changes with them: a program of your own reads the reports of `daemonset` and makes its own words.
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::todo,
+    clippy::unimplemented,
+    clippy::unreachable,
+    clippy::unwrap_used
+)]
+
+pub mod case;
+mod cause;
+pub mod cluster;
+pub mod hostile;
+pub mod plan;
+pub mod simulate;
+pub mod steered;
+pub mod stuck;
+pub mod turning;
+pub mod why;
+pub mod words;
+
+/// The README's examples are tested as documentation is.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

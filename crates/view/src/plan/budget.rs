@@ -1,0 +1,92 @@
+//! The budget in words: how much of it there is, how much is used, and which nodes use it.
+
+use crate::words::names;
+use daemonset::report::{Budget, BudgetUse, NodeOutcome, NodeVerdict, StrategyInForce};
+use daemonset::{CreateReason, DeleteReason};
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 3;
+
+/// One line.
+pub fn line(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    match strategy {
+        StrategyInForce::Replace(_) => within_max_unavailable(budget, nodes),
+        StrategyInForce::Surge(_) => within_max_surge(budget, nodes),
+        StrategyInForce::OnDelete => {
+            let unavailable = unavailable(budget, nodes, "unavailable ");
+            format!("none: whoever deletes a pod decides; of {} nodes {unavailable}", budget.desired)
+        }
+        other => format!("{other:?}: {budget:?}"),
+    }
+}
+
+fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let counted = [DeleteReason::OutdatedAvailable, DeleteReason::OutdatedNotYetAvailable];
+    let reasons = nodes.iter().flat_map(|node| &node.pods).filter_map(|pod| pod.deleted);
+    let changed = nodes.iter().filter_map(|node| match &node.outcome {
+        NodeOutcome::UpdateInPlace { reason, .. } => Some(*reason),
+        _ => None,
+    });
+    let begun =
+        nodes.iter().filter(|node| node.outcome == NodeOutcome::TurnBegins && !node.counts.unavailable);
+    let taken = reasons.chain(changed).filter(|reason| counted.contains(reason)).count() + begun.count();
+    let Budget { desired, max_unavailable, .. } = *budget;
+    let left = left(max_unavailable, (budget.unavailable + budget.lost) as usize, taken);
+    let limit = format!("{max_unavailable} of {desired} nodes may be unavailable");
+    format!("{left}: {limit}, {}", unavailable(budget, nodes, ""))
+}
+
+fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let doubled: Vec<&NodeVerdict> = nodes.iter().filter(|node| node.counts.doubled).collect();
+    let surges =
+        |node: &&NodeVerdict| matches!(node.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+    let Budget { desired, max_surge, .. } = *budget;
+    let left = left(max_surge, doubled.len() + budget.lost as usize, nodes.iter().filter(surges).count());
+    let users = match doubled.as_slice() {
+        [] => "none has".to_owned(),
+        [only] => format!("1 has: {}", only.node),
+        several => {
+            format!("{} have: {}", several.len(), names(several.iter().map(|node| &node.node), MOST_NAMES))
+        }
+    };
+    let unavailable = unavailable(budget, nodes, "unavailable ");
+    format!("{left}: {max_surge} of {desired} nodes may have two pods, {users}; {unavailable}")
+}
+
+/// How much is left, and what this plan takes of it.
+fn left(limit: u32, used: usize, taken: usize) -> String {
+    let left = (limit as usize).saturating_sub(used);
+    match (left, taken) {
+        (0, 0) => "spent".to_owned(),
+        // A node that is not yet available counts by the number that is not Ready alone.
+        (0, _) => format!("spent but for {taken} not yet available"),
+        (_, 0) => format!("{left} left"),
+        (_, _) => format!("{left} left, {taken} for this plan"),
+    }
+}
+
+/// `1 is (1 not Ready): node-2`.
+fn unavailable(budget: &Budget, nodes: &[NodeVerdict], what: &str) -> String {
+    let Budget { unavailable, not_ready, .. } = *budget;
+    let verb = if unavailable == 1 { "is" } else { "are" };
+    let down = nodes.iter().filter(|node| node.counts.unavailable).map(|node| &node.node);
+    let colon = if unavailable == 0 { "" } else { ": " };
+    let beside = beside(budget, nodes);
+    format!("{unavailable} {verb} {what}({not_ready} not Ready){colon}{}{beside}", names(down, MOST_NAMES))
+}
+
+/// Nodes that count though they are no Ready target nodes, and nodes that do not count though they lack a pod.
+fn beside(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let of = |counts: fn(&BudgetUse) -> bool| {
+        names(nodes.iter().filter(|node| counts(&node.counts)).map(|node| &node.node), MOST_NAMES)
+    };
+    let Budget { lost, excused, .. } = *budget;
+    let mut text = String::new();
+    if lost > 0 {
+        text.push_str(&format!("; {lost} lost: {}", of(|counts| counts.lost)));
+    }
+    if excused > 0 {
+        text.push_str(&format!("; {excused} excused: {}", of(|counts| counts.excused)));
+    }
+    text
+}

@@ -1,0 +1,189 @@
+//! The state of a pod and the outcome of a node, in a few words that fit a table.
+
+use crate::cluster::Input;
+use crate::steered::has_available;
+use crate::words::{self, deleting};
+use daemonset::Plan;
+use daemonset::report::{HoldReason, NodeOutcome, NodePlacement, NodeVerdict, PodState, WaveProgress};
+use jiff::{SignedDuration, Timestamp};
+
+/// How much something wants to be seen; the first the most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// This plan does something.
+    Acts,
+    /// Something is wrong.
+    Stuck,
+    /// Something is on its way.
+    Waits,
+    /// A limit or a person decides when.
+    Held,
+    /// There is nothing to do.
+    Calm,
+}
+
+/// Words, and the instant that they are about.
+pub struct Phrase {
+    pub what: String,
+    pub urgency: Urgency,
+    at: Option<Timestamp>,
+    joint: Joint,
+}
+
+/// How the instant follows the words.
+#[derive(Clone, Copy)]
+enum Joint {
+    Space,
+    Parentheses,
+    Overdue,
+}
+
+/// The facts that choose the words.
+#[derive(Clone, Copy)]
+pub struct Context {
+    /// Ages are counted from here.
+    pub now: Timestamp,
+    /// How long after Ready a pod is available.
+    pub min_ready: SignedDuration,
+    /// Number of the current revision.
+    pub current: Option<i64>,
+}
+
+impl Context {
+    pub fn new(input: &Input, plan: &Plan) -> Self {
+        let recording = &input.recording;
+        Context {
+            now: recording.now,
+            min_ready: SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into()),
+            current: plan.report.current_revision.as_ref().map(|current| current.number),
+        }
+    }
+}
+
+impl Phrase {
+    fn new(urgency: Urgency, what: impl Into<String>) -> Self {
+        Phrase { what: what.into(), urgency, at: None, joint: Joint::Space }
+    }
+
+    fn at(self, at: Option<Timestamp>, joint: Joint) -> Self {
+        Phrase { at, joint, ..self }
+    }
+
+    /// With how long it has been so, or will be.
+    pub fn text(&self, now: Timestamp) -> String {
+        Phrase::together(std::slice::from_ref(self), now)
+    }
+
+    /// Phrases of the same words in one, with the span of their times.
+    pub fn together(phrases: &[Phrase], now: Timestamp) -> String {
+        let Some(Phrase { what, joint, .. }) = phrases.first() else { return String::new() };
+        let times = || phrases.iter().filter_map(|phrase| phrase.at);
+        let (Some(first), Some(last)) = (times().min(), times().max()) else { return what.clone() };
+        let span = words::span(first, last, now);
+        match joint {
+            Joint::Space => format!("{what} {span}"),
+            Joint::Parentheses => format!("{what} ({span})"),
+            Joint::Overdue => format!("{what} (overdue {span})"),
+        }
+    }
+}
+
+/// How a pod is, and since or until when.
+pub fn state(state: PodState, context: Context) -> Phrase {
+    // Clocks differ: a state that is reached has lasted for at least 0 s.
+    let past = |at: Timestamp| at.min(context.now);
+    let words = state.to_string();
+    match state {
+        PodState::Available { ready_since, .. } => {
+            let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());
+            Phrase::new(Urgency::Calm, words).at(since.map(past), Joint::Space)
+        }
+        PodState::Ready { available_at, .. } => {
+            Phrase::new(Urgency::Waits, "Ready, available").at(available_at, Joint::Space)
+        }
+        PodState::NotReady { since, .. } | PodState::Pending { since, .. } => {
+            Phrase::new(Urgency::Stuck, words).at(since.map(past), Joint::Space)
+        }
+        PodState::Terminating { overdue_at, .. } => {
+            Phrase::new(Urgency::Waits, words).at(overdue_at, Joint::Overdue)
+        }
+        PodState::Failed | PodState::Succeeded | _ => Phrase::new(Urgency::Stuck, words),
+    }
+}
+
+/// The next step of a node, or the reason why it waits.
+pub fn outcome(node: &NodeVerdict) -> Phrase {
+    let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
+    let outcome = &node.outcome;
+    let words = match outcome {
+        NodeOutcome::UpToDate if !has_available(node) => "on base".to_owned(),
+        NodeOutcome::NotTarget if may_stay => "left alone".to_owned(),
+        NodeOutcome::NotTarget => "none wanted".to_owned(),
+        NodeOutcome::Create { reason, rejected, .. } => {
+            format!("CREATE: {}{}", words::creating(*reason), words::rejected(*rejected))
+        }
+        NodeOutcome::Delete { reason, rejected, .. } => {
+            format!("DELETE: {}{}", deleting(*reason), words::rejected(*rejected))
+        }
+        NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
+            format!("CHANGE IN PLACE: {}{}", deleting(*reason), words::rejected(*rejected))
+        }
+        NodeOutcome::TurnBegins => "BEGIN ITS TURN".to_owned(),
+        NodeOutcome::WaitsForReady => {
+            let cause = words::trouble(node).map(|cause| format!(": {cause}"));
+            format!("{outcome}{}", cause.unwrap_or_default())
+        }
+        outcome => format!("{outcome:#}"),
+    };
+    Phrase::new(urgency(outcome), words).at(outcome.instant(), joint(outcome))
+}
+
+/// Whether a person decides about a node that the rollout has not reached. A node in no wave is where it shall be.
+fn held(because: &HoldReason) -> Urgency {
+    match because {
+        HoldReason::NoWave => Urgency::Calm,
+        HoldReason::Paused
+        | HoldReason::Stopped { .. }
+        | HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => Urgency::Held,
+        HoldReason::Wave { .. } | HoldReason::Outside | _ => Urgency::Waits,
+    }
+}
+
+fn urgency(outcome: &NodeOutcome) -> Urgency {
+    match outcome {
+        NodeOutcome::Create { .. }
+        | NodeOutcome::Delete { .. }
+        | NodeOutcome::UpdateInPlace { .. }
+        | NodeOutcome::TurnBegins => Urgency::Acts,
+        NodeOutcome::UpToDate | NodeOutcome::NotTarget => Urgency::Calm,
+        NodeOutcome::HeldByMaxUnavailable { .. }
+        | NodeOutcome::HeldByMaxSurge { .. }
+        | NodeOutcome::WaitsForDelete
+        | NodeOutcome::WaitsForGates { .. }
+        | NodeOutcome::WaitsForRoom => Urgency::Held,
+        NodeOutcome::HeldByRollout { because, .. } => held(because),
+        NodeOutcome::WaitsForNextPlan
+        | NodeOutcome::WaitsForMinReady { .. }
+        | NodeOutcome::WaitsForTermination { .. }
+        | NodeOutcome::WaitsForCreatedPod { .. }
+        | NodeOutcome::WaitsForTargets { .. }
+        | NodeOutcome::InFlight { .. }
+        | NodeOutcome::WaitsForPull
+        | NodeOutcome::WaitsForRevision
+        | NodeOutcome::LeftAlone { .. } => Urgency::Waits,
+        NodeOutcome::WaitsForReady
+        | NodeOutcome::WaitsForBackOff { .. }
+        | NodeOutcome::WaitsForReturn { .. }
+        | NodeOutcome::TurnsKept
+        | NodeOutcome::NodeUnreachable
+        | NodeOutcome::DoesNotFit { .. }
+        | _ => Urgency::Stuck,
+    }
+}
+
+fn joint(outcome: &NodeOutcome) -> Joint {
+    match outcome {
+        NodeOutcome::WaitsForTermination { .. } => Joint::Overdue,
+        _ => Joint::Parentheses,
+    }
+}

@@ -1,0 +1,205 @@
+//! The thing that each node of a rollout waits for; nodes that are alike are one finding.
+
+use crate::case::Case;
+use crate::cause::Cause;
+use crate::words;
+use daemonset::outlook::{ObstacleKind, Outlook};
+use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 10;
+
+/// Who ends a wait; the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Ends {
+    /// Somebody must do something, or has to look at least.
+    Somebody,
+    /// Time, and a kubelet that does its work.
+    Time,
+    /// Other nodes.
+    Others,
+}
+
+/// Nodes that wait for the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    pub ends: Ends,
+    /// By name; empty for the whole DaemonSet.
+    pub nodes: Vec<String>,
+    pub text: String,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// When time ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// That of the first node, as data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The commands to run next.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+/// The same of one node.
+struct Wait<'n> {
+    ends: Ends,
+    node: &'n NodeVerdict,
+    /// The text where there is no cause.
+    text: String,
+    until: Option<Timestamp>,
+    cause: Option<Cause>,
+    commands: Vec<String>,
+}
+
+impl Finding {
+    /// `node-2: …`
+    pub fn line(&self) -> String {
+        match self.nodes.as_slice() {
+            [] => self.text.clone(),
+            nodes => format!("{}: {}", words::names(nodes, MOST_NAMES), self.text),
+        }
+    }
+}
+
+/// All of a rollout, the most urgent first.
+pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) -> Vec<Finding> {
+    let finder = Finder::new(case, outlook, patience);
+    let of_all = outlook.obstacles.iter().filter(|obstacle| obstacle.nodes.is_empty());
+    let mut findings: Vec<Finding> = of_all.map(|obstacle| finder.of_daemon_set(obstacle.kind)).collect();
+    let waits: Vec<Wait<'_>> = case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
+    let mut alike: BTreeMap<(Ends, String), Vec<&Wait<'_>>> = BTreeMap::new();
+    for wait in &waits {
+        let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
+        alike.entry((wait.ends, key)).or_default().push(wait);
+    }
+    let mut together: Vec<Finding> =
+        alike.into_iter().map(|((ends, _), waits)| finder.together(ends, &waits)).collect();
+    together.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
+    findings.append(&mut together);
+    findings
+}
+
+pub(super) struct Finder<'c> {
+    pub(super) case: &'c Case<'c>,
+    patience: SignedDuration,
+    obstacles: BTreeMap<&'c str, ObstacleKind>,
+}
+
+impl<'c> Finder<'c> {
+    fn new(case: &'c Case<'c>, outlook: &'c Outlook, patience: SignedDuration) -> Self {
+        let obstacles = outlook.obstacles.iter();
+        let of_nodes = obstacles.flat_map(|it| it.nodes.iter().map(|node| (node.as_str(), it.kind)));
+        Finder { case, patience, obstacles: of_nodes.collect() }
+    }
+
+    fn of_daemon_set(&self, kind: ObstacleKind) -> Finding {
+        let commands = vec![self.case.describe_daemon_set()];
+        Finding {
+            ends: Ends::Somebody,
+            nodes: Vec::new(),
+            text: kind.to_string(),
+            since: None,
+            until: None,
+            cause: None,
+            commands,
+        }
+    }
+
+    fn together(&self, ends: Ends, waits: &[&Wait<'_>]) -> Finding {
+        let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
+        let text = match waits.first() {
+            Some(first) if causes.is_empty() => first.text.clone(),
+            _ => Cause::together(&causes, self.case.now),
+        };
+        let until = waits.iter().filter_map(|wait| wait.until).min();
+        let stuck_at = until.filter(|_| !causes.is_empty()).map(|at| self.stuck_at(at));
+        Finding {
+            ends,
+            nodes: waits.iter().map(|wait| wait.node.node.to_string()).collect(),
+            text: text + &stuck_at.unwrap_or_default(),
+            since: causes.iter().filter_map(|cause| cause.since()).min(),
+            until,
+            cause: causes.first().map(|cause| (*cause).clone()),
+            commands: waits.first().map(|wait| wait.commands.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The end of the patience.
+    fn stuck_at(&self, at: Timestamp) -> String {
+        format!("; it counts as stuck {}", words::relative(at, self.case.now))
+    }
+
+    /// `None` for a node that waits for nothing, or that the plan acts on.
+    fn wait<'n>(&self, node: &'n NodeVerdict) -> Option<Wait<'n>> {
+        let obstacle = self.obstacles.get(node.node.as_str()).copied();
+        let is_settled = matches!(node.outcome, NodeOutcome::UpToDate | NodeOutcome::NotTarget);
+        if is_settled && obstacle.is_none() {
+            return None;
+        }
+        if let Some(wait) = self.wait_for_cause(node, obstacle) {
+            return Some(wait);
+        }
+        let (ends, text, commands) = match obstacle {
+            Some(kind) => {
+                let (text, commands) = self.obstacle(node, kind);
+                (Ends::Somebody, text, commands)
+            }
+            None => {
+                let (ends, text) = self.outcome(node)?;
+                (ends, text, Vec::new())
+            }
+        };
+        Some(Wait { ends, node, text, until: self.until(node), cause: None, commands })
+    }
+
+    /// A cause that the objects show: a failure at once, and a pod that is merely not Ready once patience is over.
+    fn wait_for_cause<'n>(&self, node: &'n NodeVerdict, obstacle: Option<ObstacleKind>) -> Option<Wait<'n>> {
+        let told_otherwise = matches!(
+            node.outcome,
+            NodeOutcome::HeldByRollout { .. }
+                | NodeOutcome::WaitsForDelete
+                | NodeOutcome::WaitsForBackOff { .. }
+                | NodeOutcome::LeftAlone { .. }
+        );
+        let acts = matches!(
+            obstacle,
+            Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::NodeTaken)
+        );
+        if told_otherwise || acts {
+            return None;
+        }
+        let cause = self.case.cause(node)?;
+        let is_acted_on = matches!(
+            node.outcome,
+            NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. }
+        );
+        if is_acted_on && !matches!(cause, Cause::NodeSilent { .. }) {
+            return None;
+        }
+        let is_late = obstacle.is_some() || cause.is_failure();
+        let ends = if is_late { Ends::Somebody } else { Ends::Time };
+        // Until then it counts as a rollout that moves.
+        let until = cause.since().filter(|_| obstacle.is_none());
+        let until = until.and_then(|since| since.checked_add(self.patience).ok());
+        let until = until.filter(|until| *until > self.case.now);
+        let mut commands = self.case.commands(node, &cause);
+        if let (Cause::NotReady { trouble, .. }, Some(_)) = (&cause, obstacle) {
+            commands.extend(self.case.undo().filter(|_| trouble.updated));
+        }
+        Some(Wait { ends, node, text: String::new(), until, cause: Some(cause), commands })
+    }
+
+    /// When time ends the wait.
+    fn until(&self, node: &NodeVerdict) -> Option<Timestamp> {
+        match &node.outcome {
+            NodeOutcome::HeldByRollout { because: HoldReason::Wave { opens_at, .. }, .. } => *opens_at,
+            NodeOutcome::WaitsForReturn { .. } => None,
+            outcome => outcome.instant(),
+        }
+    }
+}

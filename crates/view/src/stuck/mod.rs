@@ -1,0 +1,74 @@
+//! Whether a rollout moves, which nodes hold it and why, and the commands to run next.
+
+mod change;
+mod finding;
+mod text;
+mod words;
+
+use crate::case::Case;
+use crate::cause::Outage;
+use crate::plan::Planned;
+use crate::stuck::change::last_change;
+use crate::stuck::finding::findings;
+pub use crate::stuck::finding::{Ends, Finding};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+/// How long things may take before they count as stuck: as for a Deployment's `progressDeadlineSeconds`.
+pub const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+
+/// The answer about one DaemonSet.
+#[derive(Serialize)]
+pub struct Answer<'a> {
+    pub name: &'a str,
+    now: Timestamp,
+    #[serde(flatten)]
+    pub outlook: Outlook,
+    /// The things that nodes wait for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// The commands to run next, each once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+impl<'a> Answer<'a> {
+    /// # Errors
+    /// A plan that tells only a part of its nodes.
+    pub fn new(case: &Case<'a>, patience: SignedDuration) -> Result<Self, String> {
+        let Planned { name, .. } = case.planned;
+        let outlook = Outlook::with_signs(case.plan, case.now, patience, &signs(case));
+        let outlook = outlook.map_err(|partial| partial.to_string())?;
+        let findings = findings(case, &outlook, patience);
+        let mut commands: Vec<String> = Vec::new();
+        for command in findings.iter().flat_map(|finding| &finding.commands) {
+            if !commands.contains(command) {
+                commands.push(command.clone());
+            }
+        }
+        Ok(Answer { name, now: case.now, outlook, findings, commands })
+    }
+
+    pub fn is_stuck(&self) -> bool {
+        matches!(self.outlook.state, RolloutState::Stuck { .. })
+    }
+
+    /// Something is due, and nobody does it.
+    pub fn is_idle(&self) -> bool {
+        self.outlook.obstacles.iter().any(|obstacle| obstacle.kind == ObstacleKind::NotDone)
+    }
+}
+
+/// The facts beside the plan by which it is stuck.
+fn signs(case: &Case<'_>) -> Signs {
+    let nodes = case.models.nodes.iter();
+    let silent = nodes.filter_map(|node| Some((node, Outage::of(node).filter(|outage| outage.silent)?)));
+    let signs = silent.fold(Signs::default(), |signs, (node, outage)| {
+        signs.silent_node(node.metadata.name.clone(), outage.since)
+    });
+    match last_change(case) {
+        Some(at) => signs.last_change(at),
+        None => signs,
+    }
+}

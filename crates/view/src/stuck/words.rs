@@ -1,0 +1,128 @@
+//! Waits in words: limits, time, other nodes, and obstacles whose cause is in no pod.
+
+use crate::stuck::change::last_change;
+use crate::stuck::finding::{Ends, Finder};
+use crate::words;
+use daemonset::outlook::ObstacleKind;
+use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use jiff::Timestamp;
+
+impl Finder<'_> {
+    /// A limit, time or other nodes.
+    pub(super) fn outcome(&self, node: &NodeVerdict) -> Option<(Ends, String)> {
+        let pods = || {
+            let terminating = |pod: &&PodVerdict| matches!(pod.state, PodState::Terminating { .. });
+            let pods = node.pods.iter().filter(terminating).map(|pod| pod.pod.name.as_str());
+            pods.collect::<Vec<_>>().join(", ")
+        };
+        let in_time =
+            |at: Option<Timestamp>| at.map(|at| format!(" {}", self.case.at(at))).unwrap_or_default();
+        Some(match &node.outcome {
+            NodeOutcome::WaitsForMinReady { until, .. } => (
+                Ends::Time,
+                format!(
+                    "Ready, and available{} (minReadySeconds {})",
+                    in_time(*until),
+                    self.case.planned.daemon_set.spec.min_ready_seconds
+                ),
+            ),
+            NodeOutcome::WaitsForTermination { overdue_at, .. } => {
+                (Ends::Time, format!("pod {} ends, and should be gone{}", pods(), in_time(*overdue_at)))
+            }
+            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => (
+                Ends::Others,
+                format!("maxUnavailable is spent ({used} of {limit}){}", self.case.by_users(node)),
+            ),
+            NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
+                (Ends::Others, format!("maxSurge is spent ({used} of {limit}){}", self.case.by_users(node)))
+            }
+            NodeOutcome::HeldByRollout { because, .. } => {
+                let ends = match because {
+                    HoldReason::Wave { opens_at: Some(_), .. } => Ends::Time,
+                    HoldReason::NoWave => return None,
+                    _ => Ends::Others,
+                };
+                let opens = match because {
+                    HoldReason::Wave { opens_at: Some(at), .. } => {
+                        format!(" ({})", words::relative(*at, self.case.now))
+                    }
+                    _ => String::new(),
+                };
+                (ends, because.to_string().trim_start_matches("is ").to_owned() + &opens)
+            }
+            NodeOutcome::Create { .. }
+            | NodeOutcome::Delete { .. }
+            | NodeOutcome::UpdateInPlace { .. }
+            | NodeOutcome::TurnBegins
+            | NodeOutcome::WaitsForNextPlan => return None,
+            NodeOutcome::WaitsForTargets { .. }
+            | NodeOutcome::WaitsForRoom
+            | NodeOutcome::WaitsForRevision => (Ends::Others, format!("{:#}", node.outcome)),
+            outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
+        })
+    }
+
+    /// An obstacle whose cause is in no pod.
+    pub(super) fn obstacle(&self, node: &NodeVerdict, kind: ObstacleKind) -> (String, Vec<String>) {
+        let case = self.case;
+        let (name, connection) = (&case.planned.name, case.connection);
+        match kind {
+            ObstacleKind::NotDone => self.not_done(),
+            ObstacleKind::RolloutPaused => match case.steered().and_then(|steered| steered.invalid()) {
+                Some(problems) => {
+                    let text =
+                        format!("the rollout counts as paused, since its policy is invalid: {problems}");
+                    (text, vec![case.edit_policy()])
+                }
+                None => {
+                    let resume = format!("{} rollout resume {name}{connection}", case.plugin);
+                    (kind.to_string(), vec![resume])
+                }
+            },
+            ObstacleKind::WaitsForApproval => {
+                let other = case.approval_of_another().unwrap_or_default();
+                let approve = format!("{} rollout approve {name}{connection}", case.plugin);
+                (format!("{kind}{other}"), vec![approve])
+            }
+            ObstacleKind::RolloutFailed => {
+                let retry = case.steered().and_then(|steered| steered.retry());
+                let status = format!("{} rollout status {name}{connection}", case.plugin);
+                (kind.to_string(), [status].into_iter().chain(retry).collect())
+            }
+            ObstacleKind::WaitsForDelete => {
+                let outdated = node.pods.iter().find(|pod| !pod.updated);
+                let delete = outdated.map(|pod| case.delete_pod(&pod.pod.name));
+                (kind.to_string(), delete.into_iter().collect())
+            }
+            ObstacleKind::NodeTaken | ObstacleKind::NodeLost | ObstacleKind::NodeUnreachable => {
+                (kind.to_string(), vec![case.describe_node(node.node.as_str())])
+            }
+            ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit => {
+                (case.rule(node), vec![format!("{} why node/{}{connection}", case.plugin, node.node)])
+            }
+            _ => (kind.to_string(), vec![case.describe_daemon_set()]),
+        }
+    }
+
+    /// The plan acts, and nobody carries it out.
+    fn not_done(&self) -> (String, Vec<String>) {
+        let case = self.case;
+        let since = last_change(case).map(|at| format!(" since {}", case.since(at))).unwrap_or_default();
+        let meta = &case.planned.daemon_set.metadata;
+        let observed = case.planned.daemon_set.status.observed_generation;
+        let summary = case.plan.summary();
+        let text = if observed < meta.generation {
+            format!(
+                "nothing has happened{since}, though this is due: {summary}. The controller has not seen the DaemonSet as it is \
+                 (generation {}, observed {observed}): unless that was changed a moment ago, no controller runs",
+                meta.generation
+            )
+        } else {
+            format!(
+                "nothing has happened{since}, though the limit is free and this is due: {summary}. Either no controller runs, or the \
+                 API server refuses its calls: a webhook, a quota, or rights that are missing"
+            )
+        };
+        (text, case.look_for_the_controller())
+    }
+}

@@ -1,0 +1,111 @@
+//! A pod: the node that it is on, or why it belongs to no DaemonSet here.
+
+use crate::case::View;
+use crate::plan::Planned;
+use crate::why::{AboutDaemonSet, Answer};
+use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
+use daemonset::model::Pod;
+use daemonset::report::Warning;
+use daemonset::{Action, Plan};
+
+/// Why a pod is as it is.
+pub fn about<'a>(pod: &'a Pod, planned: &'a [Planned], view: &View<'a>) -> Answer<'a> {
+    let (name, namespace) = (pod.metadata.name.as_str(), pod.metadata.namespace.as_str());
+    let mut daemon_sets = Vec::new();
+    for planned in planned {
+        let Ok(plan) = &planned.plan else { continue };
+        let case = view.case(planned, plan);
+        let verdict = plan.report.nodes.iter().find_map(|node| {
+            let pod = node.pods.iter().find(|it| it.pod.name == name && it.pod.namespace == namespace)?;
+            Some((node, pod))
+        });
+        if let Some((node, verdict)) = verdict {
+            let sentences = case.sentences_of_pod(node, verdict);
+            daemon_sets.push(AboutDaemonSet {
+                name: &planned.name,
+                verdict: Some(node),
+                pod: Some(verdict),
+                detail: planned.details.get(node.node.as_str()),
+                sentences,
+                commands: case.look(node),
+            });
+        } else if let Some(sentence) = outside(plan, pod, planned, view.plugin) {
+            let sentences = vec![sentence];
+            daemon_sets.push(AboutDaemonSet {
+                name: &planned.name,
+                verdict: None,
+                pod: None,
+                detail: None,
+                sentences,
+                commands: Vec::new(),
+            });
+        }
+    }
+    let sentences = if daemon_sets.is_empty() { vec![foreign(pod)] } else { Vec::new() };
+    Answer { kind: "Pod", name, now: view.now, sentences, daemon_sets }
+}
+
+/// The pod is the DaemonSet's, or was until this plan, and has no node among the verdicts.
+fn outside(plan: &Plan, pod: &Pod, planned: &Planned, plugin: &str) -> Option<String> {
+    let name = &pod.metadata.name;
+    let is_it = |names: &[String]| {
+        names.contains(name) && pod.metadata.namespace == planned.daemon_set.metadata.namespace
+    };
+    let warned = plan.warnings.iter().find_map(|warning| match warning {
+        Warning::PodsWithoutTarget { pods, .. } if is_it(pods) => {
+            Some("It has neither a node nor one to go to: it is left alone.".to_owned())
+        }
+        Warning::PodsOnUnknownNodes { pods, .. } if is_it(pods) => Some(format!(
+            "Its node {} is not in the cluster: it is left to the pod garbage collector.",
+            pod.spec.node_name
+        )),
+        _ => None,
+    });
+    let done = plan.actions.iter().find_map(|action| match action {
+        Action::ReleasePod { pod: released, .. } if released.uid == pod.metadata.uid => {
+            Some("The selector no longer matches its labels: this plan releases it, and it runs on without a DaemonSet.".to_owned())
+        }
+        Action::DeletePod { pod: deleted, reason, .. } if deleted.uid == pod.metadata.uid => {
+            Some(format!("This plan deletes it: {}.", crate::words::deleting(*reason)))
+        }
+        _ => None,
+    });
+    done.or(warned).or_else(|| pulls(pod, planned, plugin))
+}
+
+/// It pulls images for the DaemonSet, and is none of its pods.
+fn pulls(pod: &Pod, planned: &Planned, plugin: &str) -> Option<String> {
+    let (meta, ds) = (&pod.metadata, &planned.daemon_set.metadata);
+    let is_its = meta.labels.get(PULL_OWNER_LABEL) == Some(ds.uid.as_str()) && meta.namespace == ds.namespace;
+    let node = planned
+        .details
+        .iter()
+        .find(|(_, detail)| detail.pull.as_ref().is_some_and(|pull| pull.pod.as_ref() == Some(&meta.name)));
+    let waits = match node {
+        Some((node, _)) => {
+            format!(" Node {node} waits for it: {plugin} why node/{node} tells for which images.")
+        }
+        None => " No node waits for it now.".to_owned(),
+    };
+    is_its.then(|| format!("It pulls images for an update of the DaemonSet, and runs nothing: it is no daemon, and counts nowhere.{waits}"))
+}
+
+/// Its controller is something else, or nothing.
+fn foreign(pod: &Pod) -> String {
+    let meta = &pod.metadata;
+    let owner = meta.owner_references.iter().find(|owner| owner.controller == Some(true));
+    let node = match pod.spec.node_name.as_str() {
+        "" => String::new(),
+        node => format!(" on {node}"),
+    };
+    match owner {
+        Some(owner) => format!(
+            "Pod {}/{}{node} belongs to none of these DaemonSets: its controller is {} {}.",
+            meta.namespace, meta.name, owner.kind, owner.name
+        ),
+        None => format!(
+            "Pod {}/{}{node} belongs to none of these DaemonSets: it has no controller, and no selector matches its labels.",
+            meta.namespace, meta.name
+        ),
+    }
+}

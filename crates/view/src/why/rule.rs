@@ -1,0 +1,293 @@
+//! The rule that holds a node, and what would have to happen.
+
+use crate::case::Case;
+use crate::plan::phrase::outcome;
+use crate::steered::{has_available, is_live};
+use crate::words::{self, count};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use daemonset::{CreateReason, DeleteReason, Rejections};
+
+/// Names at most so many nodes.
+const MOST_NAMES: usize = 5;
+
+impl Case<'_> {
+    /// The rule that holds the node, and what would have to happen.
+    pub fn rule(&self, node: &NodeVerdict) -> String {
+        match &node.outcome {
+            NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
+            NodeOutcome::Create { reason, batch, rejected, .. } => {
+                creates(*reason, *batch) + &rejected_before(*rejected)
+            }
+            NodeOutcome::Delete { reason, rejected, .. } => {
+                self.after_delete(*reason) + &rejected_before(*rejected)
+            }
+            NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
+                self.changes_in_place(*reason) + &rejected_before(*rejected)
+            }
+            NodeOutcome::WaitsForNextPlan
+            | NodeOutcome::HeldByMaxUnavailable { .. }
+            | NodeOutcome::HeldByMaxSurge { .. }
+            | NodeOutcome::WaitsForTargets { .. }
+            | NodeOutcome::WaitsForDelete => self.held(node),
+            _ => self.waits(node),
+        }
+    }
+
+    /// A limit or a person decides when the node goes on.
+    fn held(&self, node: &NodeVerdict) -> String {
+        match &node.outcome {
+            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
+                self.held_by_max_unavailable(node, *used, *limit)
+            }
+            NodeOutcome::HeldByMaxSurge { used, limit, .. } => self.held_by_max_surge(node, *used, *limit),
+            NodeOutcome::WaitsForDelete => self.held_by_on_delete(node),
+            NodeOutcome::WaitsForTargets { unavailable, leaving, .. } => format!(
+                "The template no longer tolerates a taint of this node, so that its pod goes. Nodes that leave in this way: \
+                 {leaving}; target nodes without an available pod: {unavailable}. Under surge as many of the leaving nodes as \
+                 that keep their pods, the last ones by name, until the target nodes are served."
+            ),
+            NodeOutcome::WaitsForNextPlan => self.name_taken(node).unwrap_or_else(|| self.next_plan()),
+            other => format!("It {other}."),
+        }
+    }
+
+    fn next_plan(&self) -> String {
+        format!(
+            "Something is due here, but this plan is full: it creates and deletes at most {} each.",
+            count(self.planned.policy.burst as usize, "pod")
+        )
+    }
+
+    fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
+        let pod = outdated(node).map_or("POD", |pod| pod.pod.name.as_str());
+        let namespace = &self.planned.daemon_set.metadata.namespace;
+        format!(
+            "The strategy is OnDelete: its outdated pod stays until somebody deletes it, as by kubectl delete \
+             pod -n {namespace} {pod}."
+        )
+    }
+
+    /// Time, a kubelet or a cache decides when the node goes on.
+    fn waits(&self, node: &NodeVerdict) -> String {
+        match &node.outcome {
+            NodeOutcome::WaitsForReady => self.waits_for_ready(node),
+            NodeOutcome::WaitsForMinReady { until: Some(_), .. } => format!(
+                "It waits for minReadySeconds ({}s): until they have passed, the node counts as unavailable.",
+                self.planned.daemon_set.spec.min_ready_seconds
+            ),
+            NodeOutcome::WaitsForMinReady { until: None, .. } => {
+                "It waits for minReadySeconds, which never pass: the pod's Ready condition tells no time."
+                    .to_owned()
+            }
+            NodeOutcome::WaitsForTermination { .. } => self.waits_for_termination(node),
+            NodeOutcome::WaitsForBackOff { until, failures, .. } => {
+                format!("Its pod has failed {}; the next attempt is {}.", times(*failures), self.at(*until))
+            }
+            NodeOutcome::WaitsForCreatedPod { until, .. } => format!(
+                "A pod was created for {} that is not seen yet; if it is not seen until {until} ({}), it is created again.",
+                node.node,
+                words::relative(*until, self.now)
+            ),
+            NodeOutcome::WaitsForReturn { since, .. } => format!(
+                "The update deleted its pod at {since} ({}), no updated pod has been Ready here since, and the node should not \
+                 run one now: perhaps a taint or a label appears while the daemon is away. It counts against the limit until a \
+                 Ready updated pod is here or the node is gone: remove the taint or label, let the template tolerate it, or \
+                 remove the node.",
+                words::relative(*since, self.now)
+            ),
+            NodeOutcome::HeldByRollout { because, .. } => self.held_by_rollout(node, because),
+            NodeOutcome::LeftAlone { lifecycle, .. } => format!(
+                "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
+                 is over.",
+                lifecycle
+            ),
+            NodeOutcome::WaitsForRevision => "Its outdated pod waits until Kubernetes' own controller, which creates the pods, has made \
+                 the revision of the new version the newest: before, that controller might give the node the old version again. Where \
+                 this takes long, see whether kube-controller-manager runs."
+                .to_owned(),
+            _ => self.waits_in_turn(node),
+        }
+    }
+
+    fn after_delete(&self, reason: DeleteReason) -> String {
+        let then = match reason {
+            DeleteReason::NodeExcluded | DeleteReason::NodeGone => "No other pod follows",
+            DeleteReason::ExcessPod
+            | DeleteReason::SuccessorAvailable
+            | DeleteReason::NotReadyBesideSuccessor => "The other pod of the node stays",
+            DeleteReason::SucceededPod
+            | DeleteReason::FailedPod
+            | DeleteReason::TolerationWithdrawn
+            | DeleteReason::OutdatedPending
+            | DeleteReason::OutdatedNotReady
+            | DeleteReason::OutdatedNotYetAvailable
+            | DeleteReason::OutdatedAvailable => "An updated pod follows when it is gone",
+            _ => "A later plan goes on",
+        };
+        format!("{then}.")
+    }
+
+    fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
+        let others = self.users(node);
+        format!(
+            "Its outdated pod waits, because maxUnavailable is spent: {} may be without an available pod, and {used} {} \
+             so.{} It goes once {} an available pod again.",
+            count(limit as usize, "node"),
+            if used == 1 { "is" } else { "are" },
+            self.spent_by(&others),
+            have(used.saturating_sub(limit) + 1, &others)
+        )
+    }
+
+    fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
+        let others = self.users(node);
+        format!(
+            "Its outdated pod waits, because maxSurge is spent: {} may have two pods, and {used} {}.{} The updated pod \
+             comes beside it once {} a single pod again.",
+            count(limit as usize, "node"),
+            if used == 1 { "has" } else { "have" },
+            self.spent_by(&others),
+            have(used.saturating_sub(limit) + 1, &others)
+        )
+    }
+
+    /// The other nodes that use the limit which holds this one.
+    pub fn users(&self, node: &NodeVerdict) -> Vec<&NodeVerdict> {
+        let uses = |it: &NodeVerdict| match (&node.outcome, &it.outcome) {
+            (NodeOutcome::HeldByMaxSurge { .. }, outcome) => {
+                let surges = matches!(outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+                it.counts.doubled || it.counts.lost || surges
+            }
+            (NodeOutcome::HeldByMaxUnavailable { .. }, outcome) => {
+                let goes = matches!(outcome, NodeOutcome::Delete { reason, .. } if within_budget(*reason));
+                it.counts.unavailable || it.counts.lost || goes
+            }
+            _ => false,
+        };
+        self.plan.report.nodes.iter().filter(|it| it.node != node.node && uses(it)).collect()
+    }
+
+    /// ` by node-2`: the nodes that use the limit.
+    pub fn by_users(&self, node: &NodeVerdict) -> String {
+        match self.users(node).as_slice() {
+            [] => String::new(),
+            users => format!(" by {}", words::names(users.iter().map(|user| &user.node), MOST_NAMES)),
+        }
+    }
+
+    /// ` It is spent by node-2 (waits until Ready).`
+    fn spent_by(&self, nodes: &[&NodeVerdict]) -> String {
+        let named = nodes.iter().map(|node| format!("{} ({})", node.node, self.in_short(node)));
+        match nodes {
+            [] => String::new(),
+            _ => format!(" It is spent by {}.", words::names(named, MOST_NAMES)),
+        }
+    }
+
+    /// The cause, or the outcome of the node; without parentheses, since it stands in some.
+    fn in_short(&self, node: &NodeVerdict) -> String {
+        let cause = self.cause(node).map(|cause| cause.text(self.now));
+        cause.unwrap_or_else(|| outcome(node).text(self.now)).replace(" (", ", ").replace(')', "")
+    }
+
+    fn waits_for_ready(&self, node: &NodeVerdict) -> String {
+        let pod = node.pods.iter().find(|pod| {
+            pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
+        });
+        let has_outdated = node.pods.iter().any(|pod| !pod.updated && is_live(pod.state));
+        let then =
+            if has_outdated { " Its outdated pod goes once the updated one is available." } else { "" };
+        let waits = match pod {
+            Some(pod) => format!("It waits until {} is Ready{}", pod.pod.name, self.because(node)),
+            None => "It waits until its updated pod is Ready.".to_owned(),
+        };
+        waits + then
+    }
+
+    /// `. The node does not report.`; a full stop alone where no object tells why.
+    fn because(&self, node: &NodeVerdict) -> String {
+        match self.cause(node) {
+            Some(cause) if cause.is_failure() || cause.tells_more() => {
+                let text = cause.text(self.now);
+                let mut letters = text.chars();
+                let first = letters.next().into_iter().flat_map(char::to_uppercase);
+                let sentence: String = first.chain(letters).collect();
+                format!(". {}.", sentence.trim_end_matches('.'))
+            }
+            Some(_) | None => ".".to_owned(),
+        }
+    }
+
+    fn waits_for_termination(&self, node: &NodeVerdict) -> String {
+        let terminating = node.pods.iter().filter(|pod| matches!(pod.state, PodState::Terminating { .. }));
+        let names: Vec<&str> = terminating.map(|pod| pod.pod.name.as_str()).collect();
+        let names = if names.is_empty() { "its pod".to_owned() } else { names.join(" and ") };
+        match self.because(node) {
+            because if because == "." => {
+                format!("It waits until {names} is gone: an updated pod follows then.")
+            }
+            because => format!("It waits until {names} is gone{because}"),
+        }
+    }
+}
+
+fn nothing_to_do(node: &NodeVerdict) -> String {
+    match &node.outcome {
+        NodeOutcome::NotTarget if node.pods.is_empty() => "Nothing is to be done here.".to_owned(),
+        NodeOutcome::NotTarget => "Nothing is done to its pod.".to_owned(),
+        _ if has_available(node) => {
+            "Nothing is to be done here: its pod is updated and available.".to_owned()
+        }
+        _ => "Nothing is to be done here: its pod is of the base revision, and available.".to_owned(),
+    }
+}
+
+/// Where a limit decides, [`Memory`](daemonset::Memory) lets other nodes go first.
+fn rejected_before(rejected: Option<Rejections>) -> String {
+    let Some(Rejections { since, count: times, .. }) = rejected else { return String::new() };
+    let times = count(times as usize, "time");
+    format!(
+        " The API server has rejected that {times} in a row, for the first time at {since}: look at webhooks, quotas and rights."
+    )
+}
+
+fn creates(reason: CreateReason, batch: u32) -> String {
+    let after = match batch {
+        0 => "at once".to_owned(),
+        batch => format!("in batch {batch}, once the batches before have gone well"),
+    };
+    match reason {
+        CreateReason::MissingPod => format!("This plan creates its pod {after}, because it has none."),
+        CreateReason::Surge => format!(
+            "This plan creates its updated pod {after}, beside the outdated one, which goes when the new one is \
+             available."
+        ),
+        other => format!("This plan creates a pod {after}: {other:?}."),
+    }
+}
+
+fn outdated(node: &NodeVerdict) -> Option<&PodVerdict> {
+    node.pods.iter().find(|pod| !pod.updated)
+}
+
+fn within_budget(reason: DeleteReason) -> bool {
+    matches!(reason, DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable)
+}
+
+/// `2 of these nodes have`.
+fn have(number: u32, nodes: &[&NodeVerdict]) -> String {
+    match (number, nodes) {
+        (_, []) => "a node has".to_owned(),
+        (1, [only]) => format!("{} has", only.node),
+        (1, _) => "one of these nodes has".to_owned(),
+        (more, _) => format!("{more} of these nodes have"),
+    }
+}
+
+fn times(number: u32) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    }
+}
