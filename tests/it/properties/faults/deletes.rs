@@ -102,6 +102,10 @@ fn alone<'c>(case: &'c Case<'_>) -> Vec<&'c Pod> {
     let live = || case.fleet.owned().filter(|pod| case.fleet.live(pod));
     let alone = |pod: &&Pod| {
         let node = Fleet::target(pod).unwrap_or_default();
+        // A change in place in flight counts as a delete in flight.
+        if case.fleet.is_changing(pod) {
+            return false;
+        }
         let may_stay = case.fleet.targets.contains(node) || case.fleet.tolerated.contains(node);
         may_stay && live().filter(|other| Fleet::target(other) == Some(node)).count() == 1
     };

@@ -5,9 +5,11 @@ mod deletes;
 mod history;
 mod list;
 mod rollout;
+mod turns;
 mod undo;
 
 use super::invariants::stage;
+use super::rollout::driven;
 use super::{oracle, planned};
 use crate::support::{given, node, on_delete, pod};
 use daemonset::model::{ObjectRef, Pod};
@@ -41,30 +43,29 @@ pub fn planted(recording: &Recording, pick: usize) -> Vec<Planted> {
         return Vec::new();
     }
     let case = Case { recording, plan, fleet: oracle::Fleet::of(recording), pick };
-    let faults = [deletes::FAULTS, creates::FAULTS, history::FAULTS, list::FAULTS];
+    let faults = [deletes::FAULTS, creates::FAULTS, history::FAULTS, list::FAULTS, turns::FAULTS];
     let planted = faults.into_iter().flatten().filter_map(|fault| fault(&case));
-    planted.chain(planted_in_rollout(recording, pick)).chain(planted_in_undo(recording, pick)).collect()
+    let steered = steered(recording);
+    // With and without marks.
+    let driven = driven(if pick % 3 == 0 { steered.clone() } else { recording.clone() });
+    planted
+        .chain(planted_in(&steered, pick, rollout::FAULTS))
+        .chain(planted_in(&driven, pick, turns::DRIVEN_FAULTS))
+        .chain(undo::due(recording).into_iter().flat_map(|due| planted_in(&due, pick, undo::FAULTS)))
+        .collect()
 }
 
-/// All faults that fit the plan of the same fleet under a steered rollout.
-fn planted_in_rollout(recording: &Recording, pick: usize) -> Vec<Planted> {
+/// The same fleet under a steered rollout.
+fn steered(recording: &Recording) -> Recording {
     let mut recording = recording.clone();
     recording.policy = recording.policy.rollout(Some(serde_json::from_value(rollout::policy()).unwrap()));
-    let snapshot = recording.snapshot().unwrap();
-    let plan = daemonset::plan(&snapshot);
-    assert_eq!(audit(&snapshot, &plan.actions), []);
-    let case = Case { recording: &recording, plan, fleet: oracle::Fleet::of(&recording), pick };
-    rollout::FAULTS.iter().filter_map(|fault| fault(&case)).collect()
+    recording
 }
 
-/// All faults that fit the plan of the same fleet that restores a template.
-fn planted_in_undo(recording: &Recording, pick: usize) -> Vec<Planted> {
-    let Some(recording) = undo::due(recording) else { return Vec::new() };
-    let snapshot = recording.snapshot().unwrap();
-    let plan = daemonset::plan(&snapshot);
-    assert_eq!(audit(&snapshot, &plan.actions), []);
-    let case = Case { recording: &recording, plan, fleet: oracle::Fleet::of(&recording), pick };
-    undo::FAULTS.iter().filter_map(|fault| fault(&case)).collect()
+/// All of these faults that fit the plan of a fleet.
+fn planted_in(recording: &Recording, pick: usize, faults: &[Fault]) -> Vec<Planted> {
+    let case = Case { recording, plan: planned(recording), fleet: oracle::Fleet::of(recording), pick };
+    faults.iter().filter_map(|fault| fault(&case)).collect()
 }
 
 impl Planted {
