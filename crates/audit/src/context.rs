@@ -11,6 +11,8 @@ use super::turns::Turns;
 use daemonset::internal::{IndexVec, NodeIx, Ownership, PodFacts, PodIx, RevisionIx, neutral};
 use daemonset::model::NodeName;
 use daemonset::{Action, Failure, PodView, Snapshot};
+use serde_json::Value;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Everything that the rules are applied to.
@@ -33,6 +35,16 @@ pub(super) struct Context<'s> {
     pub(super) deletes: Vec<Deletion<'s>>,
     /// Created pods that the snapshot does not show, by node.
     pub(super) unseen: Vec<Unseen<'s>>,
+    /// The live pods of each node before the list, where a rule asks for them.
+    live_pods: OnceCell<BTreeMap<NodeIx, Vec<PodIx>>>,
+}
+
+/// The revision that a node should run.
+pub(super) struct Goal<'c> {
+    pub(super) template: &'c Value,
+    /// Its hash label.
+    pub(super) hash: &'c str,
+    pub(super) is_base: bool,
 }
 
 /// The changes of a pod by the list.
@@ -78,6 +90,7 @@ impl<'s> Context<'s> {
             adopted_revisions: Vec::new(),
             deletes: Vec::new(),
             unseen: memories::unseen_creates(snapshot, &pods),
+            live_pods: OnceCell::new(),
         };
         context.mark_changes();
         context
@@ -103,6 +116,37 @@ impl<'s> Context<'s> {
             };
             ours && facts.selected
         })
+    }
+
+    /// The live ones of these on a node, before the list.
+    pub(super) fn live_pods_of(&self, node: NodeIx) -> impl Iterator<Item = &'s PodView<'s>> {
+        let by_node = self.live_pods.get_or_init(|| {
+            let mut by_node: BTreeMap<NodeIx, Vec<PodIx>> = BTreeMap::new();
+            for (position, pod, facts) in self.own_pods() {
+                let is_live = matches!(self.stages.stage(pod, facts, &self.lineage), PodStage::Live(_));
+                if let Some(node) = facts.node.filter(|_| is_live) {
+                    by_node.entry(node).or_default().push(position);
+                }
+            }
+            by_node
+        });
+        by_node.get(&node).into_iter().flatten().map(|position| self.snapshot.pod(*position))
+    }
+
+    /// The revision that a node should run.
+    pub(super) fn goal_of(&self, node: NodeIx) -> Goal<'_> {
+        match self.goals.base_of(node) {
+            Some(base) => Goal {
+                template: base.view.data.pointer("/spec/template").unwrap_or(&Value::Null),
+                hash: base.hash,
+                is_base: true,
+            },
+            None => Goal {
+                template: self.snapshot.spec().raw_template(),
+                hash: self.lineage.current_hash.unwrap_or_default(),
+                is_base: false,
+            },
+        }
     }
 
     /// The DaemonSet's, or adopted in this list; a pod that is released is not.

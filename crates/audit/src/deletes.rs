@@ -115,14 +115,8 @@ fn waits_for_images(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Opt
     if !rank.is_ready() || place.placement != Placement::Run || pulls::rules(context.snapshot).is_none() {
         return None;
     }
-    let spec = context.snapshot.spec();
-    let is_pulled = match (context.goals.base_of(place.node), context.lineage.current_hash) {
-        (Some(base), _) => {
-            let template = base.view.data.pointer("/spec/template")?;
-            pulls::is_pulled(context, place.node, template, base.hash)
-        }
-        (None, hash) => pulls::is_pulled(context, place.node, spec.raw_template(), hash.unwrap_or_default()),
-    };
+    let goal = context.goal_of(place.node);
+    let is_pulled = pulls::is_pulled(context, place.node, goal.template, goal.hash);
     (!is_pulled).then_some(ViolationKind::NotPulled)
 }
 

@@ -259,6 +259,20 @@ pub enum ViolationKind {
         /// The limit.
         limit: u32,
     },
+    /// A pod is changed in its place where [`Policy::in_place`](field@daemonset::Policy::in_place) asks for it and the update replaces pods:
+    /// the one live pod of its node, bound and Running, that does not settle and whose change was not refused within the last half hour.
+    /// The templates of its old revision and of its node's goal differ in nothing but images of containers, labels and annotations, and
+    /// each container with a new image has run.
+    #[error("it can't be changed in its place")]
+    NotInPlace,
+    /// The patch of such a pod makes it one of its node's goal: with the labels, the annotations and the images of that template, with the
+    /// hash and the generation of a created pod, and with a note of the containers that it had
+    /// ([`InPlacePolicy`](daemonset::policy::InPlacePolicy)).
+    #[error("the change's {field} is wrong")]
+    WrongChange {
+        /// The first wrong field.
+        field: &'static str,
+    },
     /// Creates go out in batches of 1, 2, 4 … (v1.36 `slowStartBatch`).
     #[error("the create must be in batch {expected}, not {found}")]
     WrongBatch {

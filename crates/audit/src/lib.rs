@@ -29,6 +29,7 @@
 )]
 
 mod beside;
+mod changes;
 mod claims;
 mod context;
 mod counted;
@@ -135,6 +136,7 @@ fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Finding
     pulls::check(context.snapshot, fleet.desired, context.actions, findings);
     limits::check_leaving(context, &fleet, findings);
     deletes::check(context, &fleet, findings);
+    changes::check(context, findings);
     let surged = creates::check(context, &mut fleet, findings);
     limits::check_surge(context, &fleet, &surged, findings);
     manifests::check(context, findings);

@@ -86,7 +86,17 @@ pub(super) fn pull_delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool 
 /// Whether the create of the pull pod with this name was refused half an hour ago, or later.
 pub(super) fn is_pull_refused(snapshot: &Snapshot<'_>, name: &str) -> bool {
     let refused = snapshot.memory().and_then(|memory| memory.turns.refused_pulls.get(name));
-    refused.is_some_and(|at| snapshot.now().duration_since(*at).abs() < SignedDuration::from_mins(30))
+    refused.is_some_and(|at| is_lately(snapshot, *at))
+}
+
+/// The same of the change of the pod with this uid in its place.
+pub(super) fn is_change_refused(snapshot: &Snapshot<'_>, uid: &str) -> bool {
+    let refused = snapshot.memory().and_then(|memory| memory.turns.refused_in_place.get(uid));
+    refused.is_some_and(|at| is_lately(snapshot, *at))
+}
+
+fn is_lately(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
+    snapshot.now().duration_since(at).abs() < SignedDuration::from_mins(30)
 }
 
 /// The known uids of created pods.

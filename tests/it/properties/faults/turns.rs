@@ -6,9 +6,10 @@ use crate::properties::oracle::{Fleet, max_unavailable};
 use crate::properties::turn_invariants::in_turn;
 use crate::support::TURN_KEY;
 use daemonset::model::{IntOrString, Node, ObjectRef, Pod};
-use daemonset::policy::TurnMode;
+use daemonset::policy::{InPlacePolicy, TurnMode};
 use daemonset::report::{NodeOutcome, NodeVerdict};
 use daemonset::{Action, CreateReason, TurnReason};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 pub const FAULTS: &[Fault] = &[
@@ -21,6 +22,8 @@ pub const FAULTS: &[Fault] = &[
     too_many_turns,
     taken_before_its_images,
     too_many_pulls,
+    changed_without_need,
+    changes_more_of_a_pod,
 ];
 
 /// For plans beside another controller.
@@ -186,4 +189,37 @@ fn taken_before_its_revision(case: &Case<'_>) -> Option<Planted> {
         }
     }
     Some(planted)
+}
+
+/// A plan that changes a pod in its place, under a policy that does not ask for it.
+fn changed_without_need(case: &Case<'_>) -> Option<Planted> {
+    changes_a_pod(case)?;
+    let mut planted = case.planted("NotInPlace", |_| ())?;
+    planted.recording.policy.in_place = InPlacePolicy::Never;
+    Some(planted)
+}
+
+fn changes_a_pod(case: &Case<'_>) -> Option<usize> {
+    case.choose_action(|action| matches!(action, Action::UpdatePodInPlace { .. }))
+}
+
+/// Each part of the patch of a pod, wrong in turn.
+fn changes_more_of_a_pod(case: &Case<'_>) -> Option<Planted> {
+    let index = changes_a_pod(case)?;
+    let since = json!({"at": case.recording.now, "containers": {}, "restarts": {}}).to_string();
+    let changes = [
+        ("/metadata/labels/controller-revision-hash", json!("old")),
+        ("/metadata/labels/note", json!("")),
+        ("/metadata/annotations/note", json!("")),
+        ("/metadata/annotations/in-place.daemonset~1since", json!(since)),
+        ("/spec/containers/0/image", json!("of-tomorrow")),
+        ("/spec/containers/0/command", json!([])),
+        ("/spec/hostNetwork", json!(true)),
+    ];
+    let (pointer, value) = changes[case.pick % changes.len()].clone();
+    case.planted("WrongChange", |actions| {
+        let Action::UpdatePodInPlace { patch, .. } = &mut actions[index] else { return };
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        patch.pointer_mut(parent).unwrap()[key.replace("~1", "/")] = value;
+    })
 }

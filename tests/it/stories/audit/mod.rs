@@ -1,6 +1,7 @@
 //! The safety rules: each has a list of actions that breaks this rule and no other.
 
 mod budget;
+mod changes;
 mod creates;
 mod excuse;
 mod list;
