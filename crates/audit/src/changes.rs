@@ -7,7 +7,7 @@ use super::kind::ViolationKind;
 use super::memories;
 use super::stage::PodStage;
 use super::violation::Findings;
-use daemonset::internal::{NodeIx, Phase, PodFacts, Strategy};
+use daemonset::internal::{NodeIx, Phase, Strategy};
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::{IN_PLACE_ANNOTATION, TEMPLATE_GENERATION_LABEL};
 use daemonset::model::{Container, ContainerStatus, Labels, Pod};
@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// A change that is possible.
-pub(super) struct Change<'s> {
+struct Change<'s> {
     /// The templates of the old revisions that the pod's hash names: most often one.
     old: Vec<&'s Value>,
     goal: Goal<'s>,
@@ -40,7 +40,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
 fn wrong_change(context: &Context<'_>, take: &Deletion<'_>, patch: &Value) -> Option<ViolationKind> {
     // Other rules tell of a pod on no known node, and of one that is not live.
     let (Some(node), PodStage::Live(_)) = (take.facts.node, take.stage) else { return None };
-    match possible(context, node, take.pod, take.facts) {
+    match possible(context, node, take.pod) {
         None => Some(ViolationKind::NotInPlace),
         Some(change) => {
             wrong_field(context, take.pod, &change, patch).map(|field| ViolationKind::WrongChange { field })
@@ -48,13 +48,14 @@ fn wrong_change(context: &Context<'_>, take: &Deletion<'_>, patch: &Value) -> Op
     }
 }
 
+/// Whether the one live pod of a node can be changed in its place.
+pub(super) fn is_possible_on(context: &Context<'_>, node: NodeIx) -> bool {
+    let mut live = context.live_pods_of(node);
+    live.next().is_some_and(|pod| possible(context, node, pod).is_some())
+}
+
 /// The change that makes the pod one of its node's goal; `None` where the pod must be deleted.
-pub(super) fn possible<'c>(
-    context: &'c Context<'_>,
-    node: NodeIx,
-    pod: &PodView<'_>,
-    facts: &PodFacts,
-) -> Option<Change<'c>> {
+fn possible<'c>(context: &'c Context<'_>, node: NodeIx, pod: &PodView<'_>) -> Option<Change<'c>> {
     let snapshot = context.snapshot;
     let is_asked_for = snapshot.spec().policy.in_place == InPlacePolicy::IfPossible
         && matches!(snapshot.spec().strategy, Strategy::Replace(_));
@@ -67,7 +68,7 @@ pub(super) fn possible<'c>(
         return None;
     }
     let goal = context.goal_of(node);
-    let hash = context.lineage.hash(facts.hash?);
+    let hash = pod.labels.get(&snapshot.spec().policy.unique_label_key)?;
     let named = context.lineage.members.iter().filter(|member| !member.equal && member.hash == hash);
     let templates = named.filter_map(|member| member.view.data.pointer("/spec/template"));
     let old: Vec<&Value> = templates.filter(|old| differs_in_images_alone(old, goal.template)).collect();

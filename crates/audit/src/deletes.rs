@@ -3,15 +3,17 @@
 
 use super::context::{Context, Deletion};
 use super::creates::leaves;
+use super::fit;
 use super::fleet::{Fleet, NodeCounts};
 use super::kind::ViolationKind;
 use super::memories;
 use super::pulls;
 use super::stage::{PodStage, Rank};
 use super::turn_rules;
+use super::turns;
 use super::violation::Findings;
 use daemonset::internal::{NodeIx, Placement, Strategy, TaintView, tolerated, tolerated_by_pod};
-use daemonset::{NodeView, PodView};
+use daemonset::{Action, NodeView, PodView};
 
 /// Checks all deletes, once the fleet has lost the deleted pods.
 pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
@@ -102,7 +104,7 @@ fn live_must_stay(
                 .then_some(ViolationKind::RevisionAwaited)
                 .or_else(|| taken_from_held_node(context, place, rank))
                 .or(in_turn)
-                .or_else(|| waits_for_images(context, place, rank))
+                .or_else(|| waits(context, place, rank, delete))
         }
         Strategy::Replace(_) => Some(ViolationKind::NeededPodDeleted),
         Strategy::Surge { .. } if covered(true) || is_beside_one_that_leaves(context, place, rank) => None,
@@ -110,14 +112,21 @@ fn live_must_stay(
     }
 }
 
-/// A Ready pod stays until the images of its successor are there.
-fn waits_for_images(context: &Context<'_>, place: &Place<'_>, rank: Rank) -> Option<ViolationKind> {
-    if !rank.is_ready() || place.placement != Placement::Run || pulls::rules(context.snapshot).is_none() {
+/// A Ready pod stays until the images of its successor are there, and while that does not fit.
+fn waits(
+    context: &Context<'_>,
+    place: &Place<'_>,
+    rank: Rank,
+    delete: &Deletion<'_>,
+) -> Option<ViolationKind> {
+    if !rank.is_ready() || place.placement != Placement::Run {
         return None;
     }
-    let goal = context.goal_of(place.node);
-    let is_pulled = pulls::is_pulled(context, place.node, goal.template, goal.hash);
-    (!is_pulled).then_some(ViolationKind::NotPulled)
+    let is_change = matches!(context.actions.get(delete.action), Some(Action::UpdatePodInPlace { .. }));
+    // With turns this was asked where the turn began.
+    let asks_for_room = !is_change && turns::rules(context.snapshot).is_none();
+    pulls::waits(context, place.node)
+        .or_else(|| if asks_for_room { fit::waits(context, place.node) } else { None })
 }
 
 /// Whether an outdated pod is in excess beside a better one that leaves last, and leaves in this list: the node is left by all of them

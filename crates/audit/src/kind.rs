@@ -247,10 +247,17 @@ pub enum ViolationKind {
         /// M.
         limit: u32,
     },
-    /// With [`Policy::pull`](field@daemonset::Policy::pull) a Ready pod goes once the images of its successor are on the node, or
+    /// With [`Policy::pull`](field@daemonset::Policy::pull) a Ready pod goes, and its node's turn begins, once the images of its successor are on the node, or
     /// nobody waits for them any more.
     #[error("the images of its successor are not on the node")]
     NotPulled,
+    /// Under [`FitPolicy::Hold`](daemonset::policy::FitPolicy::Hold) a Ready pod goes, or its node's turn begins, only where the new pod
+    /// fits on the node. A change in place fits, and a turn with the gate `drained` empties the node first.
+    #[error("its successor requests more {resource} than the node has")]
+    DoesNotFit {
+        /// The first such resource, by name.
+        resource: String,
+    },
     /// No more nodes pull at a time than [`PullPolicy::parallel`](field@daemonset::policy::PullPolicy::parallel) says.
     #[error("{pulling} nodes would pull; {limit} may")]
     TooManyPulls {

@@ -36,6 +36,7 @@ mod counted;
 mod creates;
 mod deletes;
 mod excuse;
+mod fit;
 mod fleet;
 mod goals;
 mod in_place;

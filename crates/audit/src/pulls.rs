@@ -1,6 +1,6 @@
 //! Pull pods and images on nodes, read apart from the planner.
 
-use super::context::Context;
+use super::context::{Context, Goal};
 use super::kind::ViolationKind;
 use super::memories;
 use super::violation::Findings;
@@ -99,10 +99,15 @@ fn has_image(pod: &Pod, container: &str) -> bool {
     statuses.find(|status| status.name == container).is_some_and(shows)
 }
 
-/// Whether a Ready pod of a node may be taken: the images of this template are on the node, or nobody waits for them any more.
-pub(super) fn is_pulled(context: &Context<'_>, node: NodeIx, template: &Value, hash: &str) -> bool {
+/// A Ready pod stays until the images of its successor are on the node, or nobody waits for them any more.
+pub(super) fn waits(context: &Context<'_>, node: NodeIx) -> Option<ViolationKind> {
+    let rules = rules(context.snapshot)?;
+    (!is_pulled(context, node, rules)).then_some(ViolationKind::NotPulled)
+}
+
+fn is_pulled(context: &Context<'_>, node: NodeIx, rules: &PullPolicy) -> bool {
     let snapshot = context.snapshot;
-    let Some(rules) = rules(snapshot) else { return true };
+    let Goal { template, hash, .. } = context.goal_of(node);
     let images = images(template);
     let on_node = &snapshot.node(node).object.model().status.images;
     let is_there = |(image, policy): &(String, String)| {

@@ -1,12 +1,15 @@
 //! The rules of turns: which patches of nodes are right, and whose pod goes.
 
+use super::changes;
 use super::context::Context;
 use super::creates::leaves;
+use super::fit;
 use super::fleet::Fleet;
 use super::in_place;
 use super::kind::{BudgetFigure, ViolationKind};
 use super::limits;
 use super::named::Subject;
+use super::pulls;
 use super::stage::PodStage;
 use super::turns::{CORDONED, PREFIX, Written, are_kept, own_key, rules};
 use super::violation::Findings;
@@ -136,11 +139,11 @@ fn wrong_patch(context: &Context<'_>, fleet: &Fleet, node: NodeIx, action: &Acti
         }),
         _ => false,
     };
-    if is_due {
-        wrong_form(context.snapshot, view, action)
-    } else {
-        Some(ViolationKind::TurnNotDue { reason: *reason })
+    if !is_due {
+        return Some(ViolationKind::TurnNotDue { reason: *reason });
     }
+    let waits = if *reason == TurnReason::TurnBegins { waits(context, fleet, node) } else { None };
+    waits.or_else(|| wrong_form(context.snapshot, view, action))
 }
 
 /// Uid and resource version are preconditions.
@@ -162,6 +165,19 @@ fn begins(context: &Context<'_>, fleet: &Fleet, node: NodeIx) -> bool {
         && counts.staying(|_| true) == 1
         && counts.staying(|rank| rank.is_outdated()) == 1
         && !is_held
+}
+
+/// The turn of a node with a Ready pod waits as the pod does.
+fn waits(context: &Context<'_>, fleet: &Fleet, node: NodeIx) -> Option<ViolationKind> {
+    if !fleet.nodes.at(node).has_ready() {
+        return None;
+    }
+    let asks_for_room = || {
+        let is_emptied =
+            rules(context.snapshot).is_some_and(|rules| rules.gates.iter().any(|gate| gate == "drained"));
+        !is_emptied && !changes::is_possible_on(context, node)
+    };
+    pulls::waits(context, node).or_else(|| fit::waits(context, node).filter(|_| asks_for_room()))
 }
 
 /// Nothing is left to do on the node, it is no node of the DaemonSet, or nobody has turns any more.

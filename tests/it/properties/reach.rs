@@ -146,6 +146,7 @@ const EVERY_RULE: &[&str] = &[
     "CurrentRevisionDeleted",
     "DeletedTwice",
     "DeletedUnderOnDelete",
+    "DoesNotFit",
     "FailedRevisionCreated",
     "ForeignObject",
     "GateClosed",

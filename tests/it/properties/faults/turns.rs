@@ -24,6 +24,8 @@ pub const FAULTS: &[Fault] = &[
     too_many_pulls,
     changed_without_need,
     changes_more_of_a_pod,
+    taken_without_place,
+    begins_before_its_images,
 ];
 
 /// For plans beside another controller.
@@ -155,6 +157,15 @@ fn taken_before_its_images(case: &Case<'_>) -> Option<Planted> {
     case.with("NotPulled", delete(candidate(case, node.metadata.name.as_str())?))
 }
 
+fn begins_before_its_images(case: &Case<'_>) -> Option<Planted> {
+    let in_turn = in_turn(case.recording, &case.plan);
+    matches!(case.recording.policy.turn, Some(TurnMode::Take(_))).then_some(())?;
+    let node = node_where(case, |verdict| {
+        matches!(verdict.outcome, NodeOutcome::WaitsForPull) && !in_turn.contains(verdict.node.as_str())
+    })?;
+    case.with("NotPulled", begin(case, node))
+}
+
 fn too_many_pulls(case: &Case<'_>) -> Option<Planted> {
     let pulls =
         |action: &&Action| matches!(action, Action::CreatePod { reason: CreateReason::PullImages, .. });
@@ -222,4 +233,15 @@ fn changes_more_of_a_pod(case: &Case<'_>) -> Option<Planted> {
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         patch.pointer_mut(parent).unwrap()[key.replace("~1", "/")] = value;
     })
+}
+
+/// The pod goes or, with turns, its node's turn begins. Under surge no pod goes before the new one is there.
+fn taken_without_place(case: &Case<'_>) -> Option<Planted> {
+    max_unavailable(case.recording)?;
+    let node = node_where(case, |verdict| matches!(verdict.outcome, NodeOutcome::DoesNotFit { .. }))?;
+    let take = match case.recording.policy.turn {
+        None => delete(candidate(case, node.metadata.name.as_str())?),
+        Some(_) => begin(case, node),
+    };
+    case.with("DoesNotFit", take)
 }

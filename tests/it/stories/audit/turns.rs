@@ -98,6 +98,64 @@ fn a_ready_pod_stays_until_its_images_are_there() {
 }
 
 #[test]
+fn a_turn_begins_once_the_images_are_there_unless_its_pod_serves_nobody() {
+    let policy = || json!({"pull": {"parallel": 1}, "turn": {}});
+    let fleet = |pod: PodStory| given(rolling(1)).node(node("a").has(pod)).policy(policy());
+    assert_eq!(broken(&fleet(old()), &[begin("a")]), [Kind::NotPulled]);
+    assert_eq!(broken(&fleet(old().not_ready()), &[begin("a")]), []);
+}
+
+/// The new pod requests two processors; one is free beside the old pod's half.
+fn full(pod: PodStory, policy: serde_json::Value) -> Given {
+    let requests = |cpu: &str| json!({"name": "c", "image": "new", "resources": {"requests": {"cpu": cpu}}});
+    let pod = pod.with("/spec/containers", json!([requests("500m")]));
+    let template = "/daemonSet/spec/template/spec/containers";
+    let stored = "/revisions/1/data/spec/template/spec/containers";
+    let mut fleet = given(rolling(1)).node(node("a").has(pod)).policy(policy);
+    for place in [template, stored] {
+        fleet = fleet.with(place, json!([requests("2")]));
+    }
+    fleet.json["free"] = json!({"a": {"cpu": "1"}});
+    fleet
+}
+
+#[test]
+fn a_ready_pod_stays_while_its_successor_does_not_fit() {
+    let lacks = [Kind::DoesNotFit { resource: "cpu".to_owned() }];
+    let hold = || json!({"fit": "Hold"});
+    assert_eq!(broken(&full(old(), hold()), &[delete("a-1")]), lacks);
+    assert_eq!(broken(&full(old().not_ready(), hold()), &[delete("a-1")]), [], "it serves nobody");
+    assert_eq!(broken(&full(old(), json!({})), &[delete("a-1")]), [], "nobody asks");
+    let mut roomy = full(old(), hold());
+    roomy.json["free"] = json!({"a": {"cpu": "1500m"}});
+    assert_eq!(broken(&roomy, &[delete("a-1")]), [], "with the old pod's half it is enough");
+}
+
+#[test]
+fn with_turns_it_is_asked_where_the_turn_begins() {
+    let turns = |gates: &[&str]| json!({"fit": "Hold", "turn": {"gates": gates}});
+    let lacks = [Kind::DoesNotFit { resource: "cpu".to_owned() }];
+    assert_eq!(broken(&full(old(), turns(&["backup"])), &[begin("a")]), lacks);
+    assert_eq!(broken(&full(old(), turns(&["drained"])), &[begin("a")]), [], "the node is emptied first");
+    let mut begun = full(old(), turns(&[]));
+    let key = format!("turn.daemonset/{TURN_KEY}");
+    begun.json["nodes"][0]["metadata"]["annotations"] = json!({key: request(60)});
+    assert_eq!(broken(&begun, &[delete("a-1")]), [], "its turn has begun");
+}
+
+#[test]
+fn a_change_in_place_fits() {
+    let running = old().runs("old", "runtime://1", 3600);
+    let mut fleet = given(rolling(1)).node(node("a").has(running));
+    fleet = fleet.policy(json!({"fit": "Hold", "inPlace": "IfPossible"}));
+    fleet.json["free"] = json!({"a": {"pods": "-1"}});
+    let change = fleet.plan().actions.into_iter().find(|a| matches!(a, Action::UpdatePodInPlace { .. }));
+    assert_eq!(broken(&fleet, &[change.unwrap()]), []);
+    let lacks = [Kind::DoesNotFit { resource: "pods".to_owned() }];
+    assert_eq!(broken(&fleet, &[delete("a-1")]), lacks, "another pod does not");
+}
+
+#[test]
 fn no_more_nodes_pull_than_the_policy_says() {
     let fleet = |parallel: u32| {
         given(rolling(1)).nodes(["a", "b"], old()).policy(json!({"pull": {"parallel": parallel}}))
