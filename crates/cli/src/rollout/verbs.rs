@@ -23,10 +23,8 @@ fn chosen(from: &From) -> Result<Chosen, Stop> {
 fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
     use std::io::Write;
     let chosen = chosen(from)?;
-    if from.target.is_open() || from.target.cluster.chooses() {
-        let name = hostile::in_one_line(name(&chosen.daemon_set));
-        writeln!(std::io::stderr(), "nothing is sent: kubectl rollout {verb} daemonset/{name} does it")?;
-    }
+    let name = hostile::in_one_line(name(&chosen.daemon_set));
+    writeln!(std::io::stderr(), "nothing is sent: kubectl rollout {verb} daemonset/{name} does it")?;
     Ok(chosen)
 }
 

@@ -37,11 +37,16 @@ impl Case<'_> {
             Cause::NotGone { trouble, finalizers } if finalizers.is_empty() => {
                 vec![self.describe_pod(&trouble.pod), describe_node]
             }
-            Cause::NotGone { trouble, .. } => vec![
+            // An undo surges, too.
+            Cause::PortTaken { trouble, .. } => {
+                vec![self.replace_in_place_of_surge(), self.describe_pod(&trouble.pod)]
+            }
+            Cause::NotGone { trouble, finalizers } => vec![
                 self.describe_pod(&trouble.pod),
                 format!(
-                    "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody else takes them back",
-                    self.on_pod("patch", &trouble.pod)
+                    "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody does the work that {} waits for",
+                    self.on_pod("patch", &trouble.pod),
+                    finalizers.join(" ")
                 ),
             ],
             Cause::NotReady { trouble, pending, .. } => {
@@ -117,8 +122,25 @@ impl Case<'_> {
         format!("kubectl edit daemonset{}{} {name}", self.connection, self.in_namespace())
     }
 
-    /// Its events tell of refused calls; the lease, which controller runs; then the things that refuse calls.
-    pub fn look_for_the_controller(&self) -> Vec<String> {
+    /// The strategy for a DaemonSet whose nodes can't hold two pods.
+    fn replace_in_place_of_surge(&self) -> String {
+        self.patch_strategy(r#"{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}"#)
+    }
+
+    /// The strategy for a DaemonSet whose pods nobody deletes.
+    pub fn roll_by_itself(&self) -> String {
+        self.patch_strategy(r#"{"type":"RollingUpdate"}"#) + "    # if nobody wants OnDelete"
+    }
+
+    fn patch_strategy(&self, strategy: &str) -> String {
+        let name = quoted(&self.planned.daemon_set.metadata.name);
+        let (connection, namespace) = (self.connection, self.in_namespace());
+        let patch = format!("'{{\"spec\":{{\"updateStrategy\":{strategy}}}}}'");
+        format!("kubectl patch daemonset{connection}{namespace} {name} --type=merge -p {patch}")
+    }
+
+    /// Its events tell of refused calls; the lease, which controller runs, unless it is known that one does; then the things that refuse calls.
+    pub fn look_for_the_controller(&self, runs: bool) -> Vec<String> {
         let (connection, namespace) = (self.connection, self.in_namespace());
         // The labels of this repository's controller, which steers, and of Kubernetes' own.
         let steers =
@@ -131,6 +153,7 @@ impl Case<'_> {
             format!("kubectl get resourcequotas{connection}{namespace}"),
             format!("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations{connection}"),
         ];
-        [self.describe_daemon_set()].into_iter().chain(steers).chain(own).chain(refuse).collect()
+        let who = steers.into_iter().chain(own).filter(|_| !runs);
+        [self.describe_daemon_set()].into_iter().chain(who).chain(refuse).collect()
     }
 }

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::cause::{Cause, Outage, Trouble};
 use crate::cluster::{ContainerNotes, Ended, Said};
 use crate::steered::is_live;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
 
 impl Case<'_> {
     /// `None` for a node that has its available pod, or gets another one now.
@@ -15,7 +15,8 @@ impl Case<'_> {
         if let Some(silent) = self.silent(node, late, deleted) {
             return Some(silent);
         }
-        let of_pod = late.and_then(|pod| self.of_containers(pod).or_else(|| self.not_scheduled(pod)));
+        let not_scheduled = |pod| self.port_taken(node, pod).or_else(|| self.not_scheduled(pod));
+        let of_pod = late.and_then(|pod| self.of_containers(pod).or_else(|| not_scheduled(pod)));
         let of_node = || self.not_ready_node(node, late);
         let not_ready = || late.map(|pod| self.not_ready(pod));
         of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(pod))).or_else(not_ready)
@@ -66,6 +67,21 @@ impl Case<'_> {
     fn not_scheduled(&self, pod: &PodVerdict) -> Option<Cause> {
         let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.clone()?;
         Some(Cause::NotScheduled { trouble: Trouble::of(pod), said })
+    }
+
+    /// The scheduler has found no free port for the pod, beside an old pod of the node.
+    fn port_taken(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
+        let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.as_ref()?;
+        // v1.36 `scheduler/framework/plugins/nodeports/node_ports.go ErrReason`.
+        let lacks_port = said.message.contains("didn't have free ports") && pod.updated;
+        let ports = self.plan.warnings.iter().filter_map(|warning| match warning {
+            Warning::HostPortWithSurge { port, .. } => Some(*port),
+            _ => None,
+        });
+        let ports: Vec<u32> = ports.filter(|_| lacks_port).collect();
+        let old = node.pods.iter().find(|other| !other.updated && is_live(other.state))?;
+        let (trouble, by) = (Trouble::of(pod), old.pod.name.clone());
+        (!ports.is_empty()).then_some(Cause::PortTaken { trouble, ports, by })
     }
 
     fn is_overdue(&self, pod: &PodVerdict) -> bool {

@@ -72,6 +72,14 @@ pub enum Cause {
         #[serde(flatten)]
         said: Said,
     },
+    /// An old pod of the DaemonSet holds the host port on the node: beside it the new one never starts.
+    PortTaken {
+        #[serde(flatten)]
+        trouble: Trouble,
+        /// Those of the template.
+        ports: Vec<u32>,
+        by: String,
+    },
     /// It should be gone by `since`.
     NotGone {
         #[serde(flatten)]
@@ -127,6 +135,7 @@ impl Cause {
             | Cause::CrashLoop { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
             | Cause::NotScheduled { trouble, .. }
+            | Cause::PortTaken { trouble, .. }
             | Cause::NotGone { trouble, .. }
             | Cause::NotReady { trouble, .. } => trouble.since,
         }
@@ -139,6 +148,7 @@ impl Cause {
             | Cause::CrashLoop { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
             | Cause::NotScheduled { trouble, .. }
+            | Cause::PortTaken { trouble, .. }
             | Cause::NotGone { trouble, .. }
             | Cause::NotReady { trouble, .. } => Some(&trouble.pod),
         }

@@ -21,6 +21,7 @@ impl Cause {
             Cause::NodeSilent { ends, pod, .. } => format!("silent {ends} {}", pod.is_some()),
             Cause::NodeNotReady { said, pod, .. } => format!("node {} {}", said.reason, pod.is_some()),
             Cause::ContainerNotStarted { container, said, .. } => format!("start {container} {said}"),
+            Cause::PortTaken { .. } => "port".to_owned(),
             Cause::NotGone { finalizers, .. } => format!("gone {}", finalizers.join(" ")),
         }
     }
@@ -86,6 +87,15 @@ impl Cause {
                 format!("{}of {pods} can't be started: {said}", a_container(container))
             }
             Cause::NotScheduled { said, .. } => format!("the scheduler finds no place for {pods}: {said}"),
+            Cause::PortTaken { ports, by, .. } => {
+                let noun = if ports.len() == 1 { "host port" } else { "host ports" };
+                let ports = format!("{noun} {}", words::names(ports, ports.len()));
+                let beside = match of.pods.len() {
+                    1 => format!("finds {ports} taken by the old pod {by} of its node"),
+                    _ => format!("find {ports} taken by the old pods of their nodes"),
+                };
+                format!("{pods} {beside}: with maxSurge neither the update nor an undo can go on")
+            }
             Cause::NotGone { finalizers, .. } => match finalizers.as_slice() {
                 [] => format!("{pods} should be gone, and the kubelet has not ended {}", of.it()),
                 [only] => format!("{pods} should be gone, and the finalizer {only} keeps {}", of.it()),

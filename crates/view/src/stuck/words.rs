@@ -92,7 +92,8 @@ impl Finder<'_> {
             ObstacleKind::WaitsForDelete => {
                 let outdated = node.pods.iter().find(|pod| !pod.updated);
                 let delete = outdated.map(|pod| case.delete_pod(&pod.pod.name));
-                (kind.to_string(), delete.into_iter().collect())
+                let text = format!("{kind}, each once the new pod of the node before is Ready");
+                (text, delete.into_iter().chain([case.roll_by_itself()]).collect())
             }
             ObstacleKind::NodeTaken | ObstacleKind::NodeLost | ObstacleKind::NodeUnreachable => {
                 (kind.to_string(), vec![case.describe_node(node.node.as_str())])
@@ -111,18 +112,36 @@ impl Finder<'_> {
         let meta = &case.planned.daemon_set.metadata;
         let observed = case.planned.daemon_set.status.observed_generation;
         let summary = case.plan.summary();
+        let counted = self.counts_the_missing_pods();
+        let runs = observed >= meta.generation && counted.is_some();
         let text = if observed < meta.generation {
             format!(
                 "nothing has happened{since}, though this is due: {summary}. The controller has not seen the DaemonSet as it is \
                  (generation {}, observed {observed}): unless that was changed a moment ago, no controller runs",
                 meta.generation
             )
+        } else if let Some(counted) = counted {
+            format!(
+                "no pod has come{since}, though this is due and waits for no limit: {summary}. The controller knows that ({counted}): \
+                 most likely the API server refuses its creates, for a quota, a webhook, pod security, or rights that are missing; its \
+                 events name the reason"
+            )
         } else {
             format!(
-                "nothing has happened{since}, though the limit is free and this is due: {summary}. Either no controller runs, or the \
+                "nothing has happened{since}, though this is due and waits for no limit: {summary}. Either no controller runs, or the \
                  API server refuses its calls: a webhook, a quota, or rights that are missing"
             )
         };
-        (text, case.look_for_the_controller())
+        (text, case.look_for_the_controller(runs))
+    }
+
+    /// Whether the controller's status has the very pods of the plan, fewer than it should: so it has run since the last one went.
+    fn counts_the_missing_pods(&self) -> Option<String> {
+        let status = &self.case.planned.daemon_set.status;
+        let (current, desired) = (status.current_number_scheduled, status.desired_number_scheduled);
+        let now = self.case.plan.status.as_ref()?;
+        let is_now = (now.current_number_scheduled, now.desired_number_scheduled) == (current, desired);
+        (is_now && current < desired)
+            .then(|| format!("its status counts {current} of {desired} nodes with a pod"))
     }
 }

@@ -40,6 +40,66 @@ pub(super) fn not_ready() -> Cluster {
     Cluster::updated(3, HOUR).not_ready("node-4", 30 * MINUTE)
 }
 
+/// Under surge the new pod of node-4 needs the host port of the old one.
+pub(super) fn port() -> Cluster {
+    unscheduled("1 node(s) didn't have free ports for the requested pod ports")
+}
+
+/// Under surge the scheduler has said this about the new pod of node-4.
+fn unscheduled(said: &str) -> Cluster {
+    let surge = json!({"maxUnavailable": 0, "maxSurge": 1});
+    let ports = json!([{"containerPort": 9100, "hostPort": 9100}]);
+    let no_place = json!({
+        "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": ago(30 * MINUTE),
+        "message": format!("0/5 nodes are available: {said}, 4 node(s) didn't satisfy plugin(s) [NodeAffinity]."),
+    });
+    let cluster = Cluster::updated(3, HOUR)
+        .set("/spec/updateStrategy/rollingUpdate", surge)
+        .set("/spec/template/spec/containers/0/ports", ports.clone());
+    let mut cluster = cluster.beside("node-4", 30 * MINUTE, |pod| {
+        pod["status"] = json!({"phase": "Pending", "conditions": [no_place]});
+        let name = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-4"]}]}]);
+        let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": name}});
+        pod["spec"] = json!({"affinity": {"nodeAffinity": required}, "containers": [{"name": "agent", "image": "agent:2"}]});
+    });
+    cluster.revisions[1]["data"]["spec"]["template"]["spec"]["containers"][0]["ports"] = ports;
+    cluster
+}
+
+/// Nobody deletes the outdated pods.
+pub(super) fn on_delete() -> Cluster {
+    Cluster::updated(3, HOUR).set("/spec/updateStrategy", json!({"type": "OnDelete"}))
+}
+
+#[test]
+fn a_port_that_the_old_pod_holds_is_named() {
+    assert_snapshot!(port().stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+    Cause      node-4: pod agent-4-q9d4m finds host port 9100 taken by the old pod agent-4-h7k2x of its node: with maxSurge neither the update nor an undo can go on, since 2026-01-01T09:30:00Z (for 30m)
+    Held       node-5: maxSurge is spent (1 of 1) by node-4
+    Run        kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
+               kubectl describe pod -n logging agent-4-q9d4m
+    "#);
+    // For another reason an undo may help.
+    assert_snapshot!(unscheduled("1 Insufficient cpu").stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+    Cause      node-4: the scheduler finds no place for pod agent-4-q9d4m: Unschedulable (0/5 nodes are available: 1 Insufficient cpu, 4 node(s) didn't satisfy plugin(s) [NodeAffinity].), since 2026-01-01T09:30:00Z (for 30m)
+    Held       node-5: maxSurge is spent (1 of 1) by node-4
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+               kubectl rollout undo -n logging daemonset/agent
+    ");
+}
+
+#[test]
+fn on_delete_waits_for_a_person() {
+    assert_snapshot!(on_delete().stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod
+    Cause      node-4, node-5: the strategy is OnDelete: delete the outdated pods yourself, each once the new pod of the node before is Ready
+    Run        kubectl delete pod -n logging agent-4-h7k2x
+               kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # if nobody wants OnDelete
+    "#);
+}
+
 #[test]
 fn an_image_that_can_not_be_pulled_is_a_failure() {
     assert_snapshot!(image().stuck(), @r#"
@@ -182,7 +242,7 @@ fn a_finalizer_is_named() {
     Cause      node-4: pod agent-4-h7k2x should be gone, and the finalizer example.com/flush keeps it, since 2026-01-01T09:40:00Z (for 20m)
     Held       node-5: maxUnavailable is spent (1 of 1) by node-4
     Run        kubectl describe pod -n logging agent-4-h7k2x
-               kubectl patch pod -n logging agent-4-h7k2x --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody else takes them back
+               kubectl patch pod -n logging agent-4-h7k2x --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody does the work that example.com/flush waits for
     "#);
     assert_snapshot!(finalizer().why("node-4"), @r#"
     Node node-4, DaemonSet logging/agent
@@ -190,7 +250,7 @@ fn a_finalizer_is_named() {
     Pod agent-4-h7k2x is outdated, of revision #1 (the current one is #2); it is terminating, and overdue since 2026-01-01T09:40:00Z (for 20m).
     It waits until agent-4-h7k2x is gone. Pod agent-4-h7k2x should be gone, and the finalizer example.com/flush keeps it, since 2026-01-01T09:40:00Z (for 20m).
     Run        kubectl describe pod -n logging agent-4-h7k2x
-               kubectl patch pod -n logging agent-4-h7k2x --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody else takes them back
+               kubectl patch pod -n logging agent-4-h7k2x --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody does the work that example.com/flush waits for
     "#);
     let bare = finalizer().pod("node-4", |pod| pod["metadata"]["finalizers"] = json!([]));
     assert_snapshot!(bare.stuck(), @"

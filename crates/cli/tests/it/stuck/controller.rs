@@ -13,7 +13,7 @@ pub(super) fn idle() -> Cluster {
 fn a_controller_that_does_nothing_is_named() {
     assert_snapshot!(idle().stuck(), @"
     logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
-    Cause      node-4: nothing has happened since 2026-01-01T08:32:00Z (for 88m), though the limit is free and this is due: delete 1 pod. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
+    Cause      node-4: nothing has happened since 2026-01-01T08:32:00Z (for 88m), though this is due and waits for no limit: delete 1 pod. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
     Held       node-5: maxUnavailable is spent (1 of 1) by node-4
     Run        kubectl describe daemonset -n logging agent
                kubectl get lease -n kube-system kube-controller-manager
@@ -60,10 +60,32 @@ fn a_controller_that_has_not_seen_the_template_is_named() {
 fn a_pod_that_is_not_created_is_told() {
     assert_snapshot!(Cluster::updated(5, HOUR).without_pod("node-2").stuck(), @"
     logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod, about 1 round left
-    Cause      node-2: nothing has happened since 2026-01-01T09:00:00Z (for 60m), though the limit is free and this is due: create 1 pod, write the status. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
+    Cause      node-2: nothing has happened since 2026-01-01T09:00:00Z (for 60m), though this is due and waits for no limit: create 1 pod, write the status. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
     Run        kubectl describe daemonset -n logging agent
                kubectl get lease -n kube-system kube-controller-manager
                kubectl get pods -n kube-system -l component=kube-controller-manager
+               kubectl get resourcequotas -n logging
+               kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
+    ");
+}
+
+/// The status was written after the pod had gone: a controller runs, and its creates are refused.
+pub(super) fn refused() -> Cluster {
+    let counts =
+        [("currentNumberScheduled", 4), ("numberReady", 4), ("numberAvailable", 4), ("numberUnavailable", 1)];
+    let gone = Cluster::updated(3, HOUR).without_pod("node-4");
+    counts
+        .into_iter()
+        .fold(gone, |cluster, (count, nodes)| cluster.set(&format!("/status/{count}"), json!(nodes)))
+}
+
+#[test]
+fn a_controller_that_knows_of_the_missing_pod_is_refused() {
+    assert_snapshot!(refused().stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 1 node has an outdated pod, about 1 round left
+    Cause      node-4: no pod has come since 2026-01-01T09:00:00Z (for 60m), though this is due and waits for no limit: create 1 pod. The controller knows that (its status counts 4 of 5 nodes with a pod): most likely the API server refuses its creates, for a quota, a webhook, pod security, or rights that are missing; its events name the reason
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Run        kubectl describe daemonset -n logging agent
                kubectl get resourcequotas -n logging
                kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
     ");

@@ -137,6 +137,14 @@ impl Cluster {
         cluster
     }
 
+    /// The node has a new pod beside the old one, which was created so many seconds ago.
+    fn beside(mut self, node: &str, seconds: i64, change: impl Fn(&mut Value)) -> Self {
+        let mut beside = pod(node, "new", seconds - 10);
+        change(&mut beside);
+        self.pods.push(beside);
+        self
+    }
+
     /// The container of the node's pod is in this state.
     pub(crate) fn container(self, node: &str, state: Value) -> Self {
         self.pod(node, |pod| {

@@ -1,6 +1,6 @@
 //! `docs/stuck.md` shows what is printed.
 
-use super::{Cluster, HOUR, MINUTE, causes, controller, pod, time};
+use super::{Cluster, HOUR, MINUTE, causes, controller, time};
 use crate::program::{binary, finish};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -9,12 +9,9 @@ use std::process::Command;
 
 /// The new pod of node-4 is not Ready beside the old one.
 fn surge() -> Cluster {
-    let mut cluster = Cluster::updated(3, HOUR)
-        .set("/spec/updateStrategy/rollingUpdate", json!({"maxUnavailable": 0, "maxSurge": 1}));
-    let mut beside = pod("node-4", "new", 30 * MINUTE);
-    beside["status"]["conditions"][0]["status"] = json!("False");
-    cluster.pods.push(beside);
-    cluster
+    Cluster::updated(3, HOUR)
+        .set("/spec/updateStrategy/rollingUpdate", json!({"maxUnavailable": 0, "maxSurge": 1}))
+        .beside("node-4", 30 * MINUTE + 10, |pod| pod["status"]["conditions"][0]["status"] = json!("False"))
 }
 
 fn bake() -> Cluster {
@@ -31,7 +28,10 @@ fn dumps() -> BTreeMap<&'static str, String> {
         ("node", causes::silent()),
         ("finalizer", causes::finalizer()),
         ("idle", controller::idle()),
+        ("refused", controller::refused()),
         ("surge", surge()),
+        ("port", causes::port()),
+        ("ondelete", causes::on_delete()),
         ("approval", time::approval_of_another_revision()),
         ("typo", time::typo()),
         ("bake", bake()),
