@@ -198,7 +198,7 @@ pub mod internal {
     pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
     pub use crate::node::fit::room as room_for;
     pub use crate::node::fleet::{Fleet, Readiness, available_at};
-    pub use crate::node::pull::{Images, pod_name as pull_pod_name};
+    pub use crate::node::pull::Images;
     pub use crate::node::sync::{NodeSync, node_sync};
     pub use crate::node::turn::{has_turn, is_of_turns, needs_whole_objects};
     pub use crate::plan::actions::FromTemplate;

@@ -204,6 +204,6 @@ pub(crate) fn container_name(index: usize) -> String {
 }
 
 /// The name of the pull pod of a node and a revision.
-pub fn pod_name(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
+pub(crate) fn pod_name(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
     format!("{}-pull-{}", cut_name(&snapshot.spec.daemon_set.metadata.name, 47), name_hash([hash, node]))
 }

@@ -160,10 +160,12 @@ pub enum ViolationKind {
         /// Pods of the DaemonSet on the node that are not gone.
         pods: u32,
     },
-    /// A manifest is for its node, of the current revision, owned by the DaemonSet, and matches its selector. It is tied to
-    /// its node by the policy's binding, and has the tolerations that placement counts on, and no others. An object of the
-    /// caller's [`Manifests`](daemonset::Manifests) may be tied in either way, and have more tolerations
-    /// (v1.36 `util.CreatePodTemplate`, `ReplaceDaemonSetPodNodeNameNodeAffinity`).
+    /// A manifest is for its node, of the revision that the node should run, owned by the DaemonSet, and matches its selector. It is tied
+    /// to its node by the policy's binding, and has the tolerations that placement counts on, and no others. It has the name of
+    /// [`PodNames`](daemonset::policy::PodNames), which no other pod has. An object of the
+    /// caller's [`Manifests`](daemonset::Manifests) may be tied in either way, and have more tolerations and another name
+    /// (v1.36 `util.CreatePodTemplate`, `ReplaceDaemonSetPodNodeNameNodeAffinity`). A pull pod has the images of that revision and, of its
+    /// template, the parts that a pull needs ([`PullPolicy`](daemonset::policy::PullPolicy)).
     #[error("the manifest's {field} is wrong")]
     WrongManifest {
         /// The first wrong field.

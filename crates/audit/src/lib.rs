@@ -48,6 +48,8 @@ mod list;
 mod manifests;
 mod memories;
 mod named;
+mod names;
+mod pull_manifests;
 mod pulls;
 mod revisions;
 mod stage;
@@ -134,7 +136,7 @@ fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Finding
     let rooms = Rooms::new(context, &fleet, ranked);
     limits::check_deletes(context, &fleet, &losses, findings);
     turn_rules::check(context, &fleet, &rooms, findings);
-    pulls::check(context.snapshot, fleet.desired, context.actions, findings);
+    pulls::check(context, fleet.desired, findings);
     limits::check_leaving(context, &fleet, findings);
     deletes::check(context, &fleet, findings);
     changes::check(context, findings);

@@ -3,22 +3,31 @@
 use super::context::Context;
 use super::kind::ViolationKind;
 use super::lineage::is_of_content;
+use super::names;
+use super::pull_manifests;
 use super::violation::Findings;
 use daemonset::internal::{CustomBody, Shared, Tie};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use daemonset::model::{DaemonSet, Labels, NodeName, Toleration};
-use daemonset::policy::Binding;
+use daemonset::policy::{Binding, PodNames};
 use daemonset::{Action, CreateReason, Snapshot};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Checks all manifests. The creates of a plan share everything but the node's part, and the shared part is checked once.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, bool, Option<&'static str>)> = None;
+    // No name is looked up where the API server gives them.
+    let names_are_given = context.snapshot.spec().policy.pod_names != PodNames::Generated;
+    let taken = if names_are_given { names::taken(context.snapshot) } else { BTreeSet::new() };
     for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
-            Action::CreatePod { reason: CreateReason::PullImages, .. } => None,
+            Action::CreatePod { node, pod, reason: CreateReason::PullImages, .. } => {
+                let field = pull_manifests::wrong_field(context, node, pod);
+                field.map(|field| ViolationKind::WrongManifest { field })
+            }
             Action::CreatePod { node, pod, .. } => {
                 let source = Source::new(context, node);
                 let field = match (&pod.body, seen) {
@@ -34,6 +43,10 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
                     seen = Some((&pod.shared, source.is_base, field));
                 }
                 let field = if pod.node() == node { field } else { Some(tied_by(context.snapshot)) };
+                // An object of the caller has a name of the caller.
+                let is_named =
+                    !names_are_given || pod.body.is_some() || names::is_right(context, pod, &taken);
+                let field = field.or((!is_named).then_some("metadata.name"));
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
             Action::CreateRevision { revision, .. } => wrong_revision_field(context.snapshot, revision)
@@ -179,7 +192,7 @@ fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
 
 /// Whether the pod has the tolerations that placement counts on, and no others: with less it is evicted and created again and
 /// again, with more it stays where the next plan deletes it.
-fn has_tolerations(wanted: &[Toleration], spec: &Map<String, Value>) -> bool {
+pub(super) fn has_tolerations(wanted: &[Toleration], spec: &Map<String, Value>) -> bool {
     let has = tolerations(spec);
     wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
@@ -218,7 +231,7 @@ fn labels(metadata: &Map<String, Value>) -> Labels {
     labels.into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default())).collect()
 }
 
-fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
+pub(super) fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let namespace = metadata.get("namespace").and_then(Value::as_str);
     namespace == Some(&snapshot.spec().daemon_set.metadata.namespace)
 }

@@ -3,8 +3,9 @@
 use super::context::{Context, Goal};
 use super::kind::ViolationKind;
 use super::memories;
+use super::names;
 use super::violation::Findings;
-use daemonset::internal::{NodeIx, Strategy, pull_pod_name};
+use daemonset::internal::{NodeIx, Placement, Strategy};
 use daemonset::kubernetes::ImageReference;
 use daemonset::model::{ContainerStatus, Pod};
 use daemonset::policy::PullPolicy;
@@ -121,12 +122,12 @@ fn is_pulled(context: &Context<'_>, node: NodeIx, rules: &PullPolicy) -> bool {
             || (0..images.len()).all(|index| has_image(&object, &format!("image-{index}")))
     };
     images.iter().all(is_there)
-        || memories::is_pull_refused(snapshot, &pull_pod_name(snapshot, snapshot.node(node).name, hash))
+        || memories::is_pull_refused(snapshot, &names::of_pull(snapshot, snapshot.node(node).name, hash))
         || context.pulls.get(&(node, hash)).into_iter().flatten().any(shows)
 }
 
 /// The distinct images of a template with their first pull policy, but for those that are never pulled.
-fn images(template: &Value) -> Vec<(String, String)> {
+pub(super) fn images(template: &Value) -> Vec<(String, String)> {
     let text = |container: &Value, field| {
         container.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
@@ -143,9 +144,10 @@ fn images(template: &Value) -> Vec<(String, String)> {
     images
 }
 
-/// Checks how many nodes pull at a time, and that each image is pulled once on a node.
-pub(super) fn check(snapshot: &Snapshot<'_>, desired: u32, actions: &[Action], findings: &mut Findings<'_>) {
-    let creates = actions.iter().enumerate().filter_map(|(index, action)| match action {
+/// Checks how many nodes pull at a time, that each is a target node, and that it pulls the images of a revision once.
+pub(super) fn check(context: &Context<'_>, desired: u32, findings: &mut Findings<'_>) {
+    let snapshot = context.snapshot;
+    let creates = context.actions.iter().enumerate().filter_map(|(index, action)| match action {
         Action::CreatePod { node, pod, reason: CreateReason::PullImages, .. } => Some((index, node, pod)),
         _ => None,
     });
@@ -166,7 +168,11 @@ pub(super) fn check(snapshot: &Snapshot<'_>, desired: u32, actions: &[Action], f
     let mut pulling = pulling as u32 + memories::unseen_pulls(snapshot);
     for (index, node, pod) in creates {
         pulling += 1;
-        if !known.insert((Some(node.as_str()), pod.revision_hash())) {
+        let place = snapshot.index().node(node.as_str());
+        let is_target = place.is_some_and(|node| context.goals.placement(node) == Placement::Run);
+        if !is_target {
+            findings.add(index, ViolationKind::NotTargetNode);
+        } else if !known.insert((Some(node.as_str()), pod.revision_hash())) {
             findings.add(index, ViolationKind::SecondCreate);
         } else if pulling > limit {
             findings.add(index, ViolationKind::TooManyPulls { pulling, limit });

@@ -3,10 +3,10 @@
 use super::{Case, Fault, Planted, lose_nodes};
 use crate::properties::oracle::max_surge;
 use crate::properties::planned;
-use daemonset::policy::LifecyclePolicy;
+use daemonset::policy::{LifecyclePolicy, PodNames};
 use daemonset::report::{NodeOutcome, NodePlacement};
 use daemonset::{Action, CreateReason, Recording, RequeueReason};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub const FAULTS: &[Fault] = &[
     not_target,
@@ -20,6 +20,8 @@ pub const FAULTS: &[Fault] = &[
     wrong_batch,
     retargeted,
     of_another_template,
+    under_another_name,
+    pull_pod_that_runs,
 ];
 
 /// The create that the plan would contain if the node had no pod and no taint.
@@ -152,4 +154,41 @@ fn of_another_template(case: &Case<'_>) -> Option<Planted> {
     let Action::CreatePod { node, batch, .. } = &case.plan.actions[index] else { return None };
     let create = create(&other, node.as_str(), *batch);
     case.planted("WrongManifest", |actions| actions[index] = create)
+}
+
+/// The same create with another manifest.
+fn remade(action: &Action, change: impl FnOnce(&mut Value)) -> Option<Action> {
+    let Action::CreatePod { node, batch, reason, pod, .. } = action else { return None };
+    let mut value = pod.to_value();
+    change(&mut value);
+    Some(Action::create_pod(node.clone(), *batch, *reason, serde_json::from_value(value).unwrap()))
+}
+
+/// Where the policy names the pods: under another name, or under that of another pod.
+fn under_another_name(case: &Case<'_>) -> Option<Planted> {
+    (case.recording.policy.pod_names != PodNames::Generated).then_some(())?;
+    let index = case.choose_action(creates)?;
+    let action = &case.plan.actions[index];
+    let mut planted = case.planted("WrongManifest metadata.name", |_| ())?;
+    if case.pick % 2 == 0 {
+        planted.actions[index] = remade(action, |pod| pod["metadata"]["name"] = json!("agent-of-tomorrow"))?;
+    } else {
+        let Action::CreatePod { pod, .. } = action else { return None };
+        let taken = json!({"metadata": {"namespace": "ns", "name": pod.name(), "uid": "uid-taken"}});
+        planted.recording.pods.push(serde_json::from_value(taken).unwrap());
+    }
+    Some(planted)
+}
+
+fn pull_pod_that_runs(case: &Case<'_>) -> Option<Planted> {
+    let pulls =
+        |action: &Action| matches!(action, Action::CreatePod { reason: CreateReason::PullImages, .. });
+    let index = case.choose_action(pulls)?;
+    let (rule, pointer, value) = if case.pick % 2 == 0 {
+        ("WrongManifest spec.containers", "/spec/containers/0/command", json!(["/run"]))
+    } else {
+        ("WrongManifest spec.restartPolicy", "/spec/restartPolicy", json!("Always"))
+    };
+    let wrong = remade(&case.plan.actions[index], |pod| *pod.pointer_mut(pointer).unwrap() = value)?;
+    case.planted(rule, |actions| actions[index] = wrong)
 }

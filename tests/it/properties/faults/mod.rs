@@ -81,14 +81,15 @@ impl Planted {
 }
 
 /// The kind of a violation in one word, with the figure for a budget. A limit of which lost nodes hold a part gets a
-/// suffix.
+/// suffix; the wrong field of a manifest comes by itself, too.
 fn rules(violation: &Violation) -> Vec<String> {
     let json = serde_json::to_value(violation).unwrap();
     let word = |key: &str| json["kind"][key].as_str().map(str::to_owned);
     let rule = [word("type"), word("figure")].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let beside_lost = json["kind"]["lost"].as_u64().is_some_and(|lost| lost > 0);
     let again = beside_lost.then(|| format!("{rule} beside lost nodes"));
-    [rule].into_iter().chain(again).collect()
+    let field = word("field").filter(|_| rule == "WrongManifest").map(|field| format!("{rule} {field}"));
+    [rule].into_iter().chain(again).chain(field).collect()
 }
 
 impl Case<'_> {

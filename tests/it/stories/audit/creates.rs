@@ -82,3 +82,29 @@ fn a_manifest_belongs_to_its_node_and_to_the_current_revision() {
         .revisions([tiered]);
     assert_eq!(broken(&selecting, &[create("a")]), wrong("metadata.labels: selector"));
 }
+
+/// A list that creates a pod on node a under this name, where the policy names pods.
+fn named_by(policy: &str, name: Option<&str>, others: &[&str]) -> Vec<Kind> {
+    let mut fleet = given(rolling(1)).node(node("a")).policy(json!({"podNames": policy}));
+    let create = create_of(&fleet, 0);
+    let Action::CreatePod { node, reason, pod, .. } = create else { panic!("a create") };
+    let mut manifest = pod.to_value();
+    let own = manifest["metadata"]["name"].as_str().unwrap().to_owned();
+    manifest["metadata"]["name"] = json!(name.unwrap_or(&own));
+    for other in others {
+        let name = other.replace("OWN", &own);
+        fleet = fleet.stray("gone", old().named(&name).owned_by("uid-other"));
+    }
+    let pod = serde_json::from_value(manifest).unwrap();
+    broken(&fleet, &[Action::create_pod(node, 0, reason, pod)])
+}
+
+#[test]
+fn a_pod_has_the_name_of_the_policy_which_no_other_pod_has() {
+    let wrong = [Kind::WrongManifest { field: "metadata.name" }];
+    for policy in ["OnePerNode", "Deterministic"] {
+        assert_eq!(named_by(policy, None, &["agent-x"]), [], "{policy}");
+        assert_eq!(named_by(policy, Some("agent-x"), &[]), wrong, "{policy}: a name of somebody's choice");
+        assert_eq!(named_by(policy, None, &["OWN"]), wrong, "{policy}: another pod has the name");
+    }
+}

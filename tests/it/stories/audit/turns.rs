@@ -217,3 +217,43 @@ fn a_pod_that_settles_is_no_pod_that_works() {
         Kind::BudgetExceeded { figure: BudgetFigure::Unavailable, before: 1, after: 2, limit: 1, lost: 0 };
     assert_eq!(broken(&fleet, &[delete("b-1")]), [exceeded]);
 }
+
+/// The pull pod of node a with another value at one place.
+fn pull_with(place: (&str, &str), value: serde_json::Value) -> Vec<Kind> {
+    let fleet = given(rolling(1)).node(node("a").has(old())).policy(json!({"pull": {"parallel": 1}}));
+    let create = fleet.plan().actions.into_iter().find(|action| matches!(action, Action::CreatePod { .. }));
+    let Some(Action::CreatePod { node, batch, reason, pod, .. }) = create else { panic!("a pull pod") };
+    let mut manifest = pod.to_value();
+    manifest.pointer_mut(place.0).unwrap()[place.1] = value;
+    let pod = serde_json::from_value(manifest).unwrap();
+    broken(&fleet, &[Action::create_pod(node, batch, reason, pod)])
+}
+
+#[test]
+fn a_pull_pod_pulls_the_images_of_its_revision_and_does_nothing_else() {
+    let wrong = |field: &'static str| [Kind::WrongManifest { field }];
+    let container = "/spec/containers/0";
+    assert_eq!(pull_with((container, "image"), json!("new")), []);
+    assert_eq!(pull_with((container, "image"), json!("old")), wrong("spec.containers"));
+    assert_eq!(pull_with((container, "command"), json!(["/run"])), wrong("spec.containers"));
+    assert_eq!(pull_with((container, "securityContext"), json!({})), wrong("spec.containers"));
+    assert_eq!(pull_with(("/spec", "restartPolicy"), json!("Always")), wrong("spec.restartPolicy"));
+    assert_eq!(pull_with(("/spec", "activeDeadlineSeconds"), json!(1)), wrong("spec.activeDeadlineSeconds"));
+    assert_eq!(pull_with(("/spec", "nodeName"), json!("a")), wrong("spec.nodeName"));
+    assert_eq!(pull_with(("/spec", "tolerations"), json!([])), wrong("spec.tolerations"));
+    assert_eq!(pull_with(("/spec", "hostPID"), json!(true)), wrong("spec: a field that a pull pod lacks"));
+    let controlled = pull_with(("/metadata/ownerReferences/0", "controller"), json!(true));
+    assert_eq!(controlled, wrong("metadata.ownerReferences"), "it would be a pod of the DaemonSet");
+    assert_eq!(pull_with(("/metadata", "name"), json!("pull")), wrong("metadata.name"));
+    assert_eq!(pull_with(("/metadata/labels", "app"), json!("agent")), wrong("metadata.labels"));
+    assert_eq!(pull_with(("/metadata", "annotations"), json!({})), wrong("metadata.annotations"));
+}
+
+#[test]
+fn a_target_node_alone_pulls() {
+    let policy = || json!({"pull": {"parallel": 1}});
+    let create = given(rolling(1)).node(node("a").has(old())).policy(policy()).plan().actions;
+    let tainted = given(rolling(1)).node(node("a").taint("x", "NoSchedule").has(old())).policy(policy());
+    let create = create.into_iter().find(|action| matches!(action, Action::CreatePod { .. })).unwrap();
+    assert_eq!(broken(&tainted, &[create]), [Kind::NotTargetNode]);
+}
