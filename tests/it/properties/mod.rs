@@ -4,6 +4,7 @@ mod brute_force;
 pub mod changes;
 mod conditions;
 mod faults;
+mod inert;
 mod invariants;
 #[cfg(daemonset_mutants)]
 mod mutants;

@@ -96,10 +96,19 @@ struct RandomMemory {
 }
 
 pub fn world() -> impl Strategy<Value = World> {
+    world_with(prop::option::weighted(0.33, turns::turns()))
+}
+
+/// A fleet that knows of turns.
+pub fn turning() -> impl Strategy<Value = World> {
+    world_with(turns::turns().prop_map(Some))
+}
+
+fn world_with(turns: impl Strategy<Value = Option<turns::RandomTurns>>) -> impl Strategy<Value = World> {
     let parts = (
         (strategy(), select(vec![0, 0, 60]), select(vec![None, Some(5)]), policy()),
         (prop::collection::vec(random_node(), 0..7), prop::collection::vec(random_pod(), 0..2)),
-        (history(), prop::option::of(memory()), oddity(), prop::option::weighted(0.33, turns::turns())),
+        (history(), prop::option::of(memory()), oddity(), turns),
     );
     parts.prop_map(
         |(
