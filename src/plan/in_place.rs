@@ -63,7 +63,13 @@ fn own_labels(
     let (hash, generation) = match fleet.goals.base_of(node) {
         // With a generation it would be an updated pod.
         Some(base) => (base.hash.to_string(), None),
-        None => (history.current_hash().to_owned(), snapshot.spec.template_generation.clone()),
+        None => {
+            // Without a generation of the DaemonSet a created pod has that of the template's own labels, if it has one.
+            let labels = metadata(snapshot.spec.raw_template(), "labels");
+            let of_template = labels.get(TEMPLATE_GENERATION_LABEL).map(str::to_owned);
+            let generation = snapshot.spec.template_generation.clone().or(of_template);
+            (history.current_hash().to_owned(), generation)
+        }
     };
     [
         (snapshot.spec.policy.unique_label_key.clone(), Some(hash)),

@@ -204,9 +204,11 @@ fn labels(context: &Context<'_>, pod: &Pod, change: &Change<'_>, old: &Value) ->
     let mut labels = following(&pod.metadata.labels, old, change, "labels");
     labels.insert(spec.policy.unique_label_key.clone(), change.goal.hash.to_owned());
     labels.remove(TEMPLATE_GENERATION_LABEL);
+    let of_template = given(change.goal.template, "labels").remove(TEMPLATE_GENERATION_LABEL);
+    let generation = spec.template_generation.clone().or(of_template);
     // With a generation a pod of base would count as updated.
-    if let Some(generation) = spec.template_generation.as_ref().filter(|_| !change.goal.is_base) {
-        labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), generation.clone());
+    if let Some(generation) = generation.filter(|_| !change.goal.is_base) {
+        labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), generation);
     }
     labels
 }

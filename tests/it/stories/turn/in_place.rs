@@ -54,6 +54,17 @@ fn a_new_image_is_put_into_the_pod_as_it_is() {
     );
 }
 
+/// A template may have the label by itself, and a created pod has it then.
+#[test]
+fn a_generation_of_the_template_itself_stays() {
+    let mut fleet = on_a(running().generation("7"));
+    for template in ["/daemonSet/spec", "/revisions/0/data/spec", "/revisions/1/data/spec"] {
+        let label = format!("{template}/template/metadata/labels/pod-template-generation");
+        fleet = fleet.with(&label, json!("7"));
+    }
+    assert_eq!(patch(&fleet)["metadata"]["labels"], json!({"controller-revision-hash": "new"}));
+}
+
 #[test]
 fn labels_and_annotations_of_the_template_follow_and_those_of_the_old_one_go() {
     let with_metadata = |version: &str, number, metadata: Value| {
