@@ -7,7 +7,7 @@ use crate::action::RequeueReason;
 use crate::input::Snapshot;
 use crate::pods::history::{History, Revision, beyond_limit};
 use crate::rollout::base::KnownBase;
-use crate::rollout::marks::{MarkChange, UndoneMark, restored_at, restored_for};
+use crate::rollout::marks::{MarkChange, UndoneMark, completed_at, has_failed, restored_at, restored_for};
 use crate::rollout::report::NotUndoneReason;
 use jiff::Timestamp;
 
@@ -111,15 +111,23 @@ pub(crate) enum Verdict {
 }
 
 /// Whether the current revision has come back in the place of a failed one, and no newer revision has come since: the rollout of a
-/// version that was complete once is no new one.
+/// version that was complete once is no new one. Under drive also where a person has put it back: no `RollBack` can, and in waves anew the
+/// nodes with the failed version would wait for those that have never lost the good one.
 pub(crate) fn is_way_back(snapshot: &Snapshot<'_>, history: &History<'_>) -> bool {
     let current = history.current();
     let keys = &snapshot.spec.mark_keys;
     let restored = current.view.and_then(|view| restored_for(view.annotations, keys));
     // By its own number alone the revision would stay on its way back whatever comes after it.
-    let others = history.revisions.iter().filter(|other| !std::ptr::eq(*other, current));
-    let largest = others.map(|other| other.number).max();
-    restored.is_some_and(|failed| largest.is_none_or(|largest| largest <= failed))
+    let others = || history.revisions.iter().filter(|other| !std::ptr::eq(*other, current));
+    let largest = others().map(|other| other.number).max();
+    let is_restored = restored.is_some_and(|failed| largest.is_none_or(|largest| largest <= failed));
+    let was_complete = current.view.is_some_and(|view| completed_at(view.annotations, keys).is_some());
+    let has_failed = |other: &Revision<'_>| {
+        let annotations = other.view.map(|view| view.annotations);
+        Some(other.number) == largest
+            && annotations.is_some_and(|marks| has_failed(marks, keys, other.number))
+    };
+    is_restored || (snapshot.drives() && was_complete && others().any(has_failed))
 }
 
 /// Until when a revision counts as undone; `None` if it does not. Till then it is kept, whatever the limit of the history: with it its mark

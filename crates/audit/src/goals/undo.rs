@@ -84,13 +84,22 @@ pub(super) fn restored_at(member: &Member<'_>, prefix: &str, failed: i64) -> Opt
     (mark.number == failed).then_some(mark.at)
 }
 
-/// Whether the current revision has come back, and none is newer than the failed one.
+/// Whether the current revision has come back, and none is newer than the failed one. Beside another controller it may have been a person
+/// who put back a version that was complete once.
 pub(super) fn is_way_back(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> bool {
     let prefix = snapshot.spec().policy.mark_prefix.as_str();
     let Some(current) = lineage.current() else { return false };
-    let Some(mark) = marks::get(current.view.annotations, prefix, "restored") else { return false };
-    let mut others = lineage.members.iter().filter(|member| member.position != current.position);
-    others.all(|other| other.view.number <= mark.number)
+    let mark = |name| marks::get(current.view.annotations, prefix, name);
+    let others = || lineage.members.iter().filter(|member| member.position != current.position);
+    let largest = others().map(|other| other.view.number).max();
+    let is_restored =
+        mark("restored").is_some_and(|mark| largest.is_none_or(|largest| largest <= mark.number));
+    // Of several with one number any may have failed.
+    let mut newest = others().filter(|other| Some(other.view.number) == largest);
+    let is_put_back = snapshot.drives()
+        && mark("completed").is_some()
+        && newest.any(|other| has_failed(other.view, prefix));
+    is_restored || is_put_back
 }
 
 /// Whether the current revision was undone, under whatever number.

@@ -34,6 +34,8 @@ pub struct RolloutWatcher {
     behind: Behind,
     /// The policy that the next plan follows.
     pub policy: Option<RolloutPolicy>,
+    /// Whether the update is driven beside another controller.
+    pub drives: bool,
     /// With their generations.
     specs: Vec<(Timestamp, (i64, DaemonSetSpec))>,
     /// Each state of them, in the order of time.
@@ -197,9 +199,10 @@ impl RolloutWatcher {
     /// The specs and revisions that the controller may have seen together.
     fn views(&self, t: Timestamp) -> impl Iterator<Item = View<'_>> {
         let revisions = move || since(&self.revisions, t - self.behind.revisions);
-        let just_failed = self.just_failed.as_deref();
+        let (just_failed, drives) = (self.just_failed.as_deref(), self.drives);
         since(&self.specs, t - self.behind.spec).flat_map(move |(generation, spec)| {
-            let view = move |revisions| View { t, spec, generation: *generation, revisions, just_failed };
+            let view =
+                move |revisions| View { t, spec, generation: *generation, revisions, just_failed, drives };
             revisions().map(move |revisions| view(revisions.as_slice()))
         })
     }

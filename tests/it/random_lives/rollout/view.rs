@@ -90,6 +90,8 @@ pub struct View<'w> {
     pub revisions: &'w [Revision],
     /// The name of the revision that this plan finds to have failed: its verdict takes effect at once.
     pub just_failed: Option<&'w str>,
+    /// Whether this controller drives the update beside another one.
+    pub drives: bool,
 }
 
 impl<'w> View<'w> {
@@ -148,8 +150,14 @@ impl<'w> View<'w> {
     /// Whether the current revision has come back in the place of a failed one, and no newer one has come since.
     pub fn is_way_back(self) -> bool {
         let Some(current) = self.current() else { return false };
-        let mut others = self.revisions.iter().filter(|other| other.name != current.name);
-        current.mark("restored").is_some_and(|mark| others.all(|other| other.number <= mark.number))
+        let others = || self.revisions.iter().filter(|other| other.name != current.name);
+        let is_restored =
+            current.mark("restored").is_some_and(|mark| others().all(|other| other.number <= mark.number));
+        let largest = others().map(|other| other.number).max();
+        let mut newest = others().filter(|other| Some(other.number) == largest);
+        let is_put_back =
+            self.drives && current.mark("completed").is_some() && newest.any(|other| self.has_failed(other));
+        is_restored || is_put_back
     }
 
     /// The revisions that were chosen to come back in the place of the current one, which has failed and is undone. They have not

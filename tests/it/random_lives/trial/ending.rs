@@ -159,7 +159,8 @@ impl Trial {
         let revisions: Vec<Revision> = self.cluster.revisions().map(Revision::new).collect();
         let spec = &self.cluster.daemon_set().unwrap().spec;
         let generation = self.cluster.daemon_set().unwrap().metadata.generation;
-        let view = View { t: self.cluster.now(), spec, generation, revisions: &revisions, just_failed: None };
+        let (t, drives) = (self.cluster.now(), self.is_driven());
+        let view = View { t, spec, generation, revisions: &revisions, just_failed: None, drives };
         let has_targets = self.cluster.status().desired_number_scheduled > 0;
         if has_targets && !view.is_over() { Err(format!("not complete: {revisions:#?}")) } else { Ok(()) }
     }

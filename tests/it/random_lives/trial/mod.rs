@@ -152,6 +152,7 @@ impl Trial {
         cluster.configure_controller(|controller| {
             rollouts.policy.clone_from(&controller.policy.rollout);
             watcher.driven.clone_from(&controller.policy.drive);
+            rollouts.drives = watcher.driven.is_some();
         });
         watcher.is_steered |= rollouts.policy.is_some();
     }

@@ -2,7 +2,7 @@
 
 use super::{deletes, marks};
 use crate::support::{
-    Given, PodStory, given, new, node, old, on_delete, pod, revision, rolling, steps, surging, template,
+    Given, PodStory, at, given, new, node, old, on_delete, pod, revision, rolling, steps, surging, template,
 };
 use daemonset::Action;
 use daemonset::report::NodeOutcome;
@@ -111,6 +111,33 @@ fn the_first_pod_waits_for_the_revision_of_the_other_controller() {
         "not the newest: the other controller has seen another template since"
     );
     assert_eq!(outcome(driven(json!({}))).1, ["a"], "it is there");
+}
+
+/// Nodes that have the good version fill the first waves at once, and the failed node would wait for a bake and an approval.
+#[test]
+fn a_version_that_was_complete_comes_back_at_once_in_the_place_of_a_failed_one() {
+    let waves =
+        json!({"waves": [{"upTo": 1, "needsApproval": true}, {"needsApproval": true}], "onFailure": {}});
+    let taken = |rollout: &Value, drives: bool, failed: &str, completed: &str| {
+        let policy = json!({"drive": drives.then(|| rolling(1)), "rollout": rollout});
+        let strategy = if drives { on_delete() } else { rolling(1) };
+        let [mut bad, mut good] = [revision("bad", 3), revision("new", 4)];
+        bad["metadata"]["annotations"] =
+            json!({"rollout.daemonset/failed": format!("{failed} {} TooManyFailures", at(60))});
+        good["metadata"]["annotations"] =
+            json!({"rollout.daemonset/completed": format!("{completed} {}", at(90))});
+        let fleet = given(strategy).policy(policy).revisions([revision("old", 1), bad, good]);
+        deletes(&fleet.node(node("a").has(pod("bad").not_ready())).node(node("b").has(new())).plan())
+    };
+    assert_eq!(taken(&waves, true, "3", "2"), ["a"], "kubectl rollout undo");
+    assert_eq!(taken(&waves, true, "2", "2"), Vec::<String>::new(), "it has failed long ago, and not now");
+    assert_eq!(taken(&waves, true, "3", ""), Vec::<String>::new(), "it was never complete");
+    assert_eq!(
+        taken(&json!({"waves": waves["waves"], "paused": true}), true, "3", "2"),
+        ["a"],
+        "an outage waits for no pause"
+    );
+    assert_eq!(taken(&waves, false, "3", "2"), ["a"], "alone the broken pod goes to base, as ever");
 }
 
 /// A number that the revision does not have yet may be given to it much later, when a version comes back: with the mark of an earlier view
