@@ -109,6 +109,12 @@ fn is_blocked(kind: ObstacleKind, since: Timestamp, now: Timestamp, patience: Si
     now.duration_since(since) >= patience
 }
 
+/// Whether a wave is open, and its pods are Ready but not for long enough.
+pub(super) fn bakes(plan: &Plan) -> bool {
+    let mut waves = plan.report.rollout.iter().flat_map(|rollout| rollout.waves.iter());
+    waves.any(|wave| matches!(wave.progress, WaveProgress::Baking { .. }))
+}
+
 /// Whether nothing goes on once the nodes that wait are done: a pod of a failed version that becomes Ready changes no verdict.
 pub(super) fn stops_the_others<'k>(kinds: impl IntoIterator<Item = &'k ObstacleKind>) -> bool {
     kinds.into_iter().any(|kind| *kind == ObstacleKind::RolloutFailed)
@@ -171,8 +177,10 @@ pub struct Obstacles {
     acts: bool,
     /// A node waits for time.
     waits: bool,
-    /// A limit holds a node.
+    /// A limit, or a wave that is not open, holds a node.
     holds: bool,
+    /// A wave bakes: time alone opens the next one, or brings it to a person who approves it.
+    bakes: bool,
     kinds: BTreeSet<ObstacleKind>,
     /// The instant of the last node for each kind, which [`Movement::BlockedFrom`] tells.
     from: BTreeMap<ObstacleKind, Timestamp>,
@@ -183,6 +191,7 @@ impl Obstacles {
     pub fn new(plan: &Plan) -> Self {
         let report = &plan.report;
         let mut obstacles = report.others.clone();
+        obstacles.bakes = bakes(plan);
         match report.situation {
             Situation::SelectingAll => obstacles.add(Movement::Blocked(ObstacleKind::SelectingAll)),
             Situation::BeingDeleted => obstacles.add(Movement::Blocked(ObstacleKind::BeingDeleted)),
@@ -206,14 +215,18 @@ impl Obstacles {
         if self.acts || (waits && !stops_the_others(kinds.iter())) {
             return Vec::new();
         }
-        if kinds.is_empty() && self.holds { vec![ObstacleKind::NoRoom] } else { kinds.into_iter().collect() }
+        if kinds.is_empty() && self.holds && !self.bakes {
+            vec![ObstacleKind::NoRoom]
+        } else {
+            kinds.into_iter().collect()
+        }
     }
 
     /// Adds a node.
     #[doc(hidden)]
     pub fn add(&mut self, movement: Movement) {
         match movement {
-            Movement::Acting => *self = Obstacles { acts: true, ..Obstacles::default() },
+            Movement::Acting => *self = Obstacles { acts: true, bakes: self.bakes, ..Obstacles::default() },
             _ if self.acts => {}
             Movement::Settled => {}
             Movement::Waiting => self.waits = true,

@@ -201,3 +201,20 @@ fn a_rollout_that_has_failed_is_stuck_though_a_pod_may_become_ready() {
     let kinds = Obstacles::new(&fleet("Pause").plan()).at(now(), SignedDuration::from_secs(600));
     assert_eq!(kinds, [ObstacleKind::RolloutFailed]);
 }
+
+/// Wave 0 bakes, and the one after it needs an approval, so that no node has an instant.
+#[test]
+fn a_rollout_whose_wave_bakes_waits_for_time() {
+    let waves = json!([{"upTo": 1, "bakeSeconds": 600}, {"needsApproval": true}]);
+    let policy = json!({"rollout": {"waves": waves}});
+    let fleet = |ready: i64| {
+        let fleet = given(rolling(1)).policy(policy.clone());
+        fleet.node(node("a").has(new().ready_for(ready))).node(node("b").has(old()))
+    };
+    let kinds = |ready| Obstacles::new(&fleet(ready).plan()).at(now(), SignedDuration::from_secs(600));
+    assert_eq!((json!(outlook(&fleet(60)).state), kinds(60)), (moving(0, 1), vec![]));
+    assert_eq!(
+        (obstacles(&fleet(600)), kinds(600)),
+        (vec!["WaitsForApproval: b".to_owned()], vec![ObstacleKind::WaitsForApproval])
+    );
+}

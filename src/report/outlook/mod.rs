@@ -10,7 +10,7 @@ pub use self::signs::Signs;
 pub use crate::report::movement::Obstacles;
 
 use self::watch::Watch;
-use crate::report::movement::{Movement, stops_the_others};
+use crate::report::movement::{Movement, bakes, stops_the_others};
 use crate::report::{NodePlacement, NodeVerdict, Plan, PodState, ReportScope, Situation, StrategyInForce};
 use daemonset_objects::model::NodeName;
 use jiff::{SignedDuration, Timestamp};
@@ -127,13 +127,13 @@ impl Outlook {
         }
         let moves: Vec<_> = report.nodes.iter().map(|node| (&node.node, watch.movement(node))).collect();
         let outdated = report.nodes.iter().filter(|node| is_outdated(node, is_live)).count();
-        let (state, obstacles) = state(&moves);
+        let (state, obstacles) = state(&moves, bakes(plan));
         Outlook { state, obstacles, outdated: whole(outdated), rounds_left: rounds_left(plan, &moves) }
     }
 }
 
 /// The state, and all obstacles.
-fn state(moves: &[(&NodeName, Movement)]) -> (RolloutState, Vec<Obstacle>) {
+fn state(moves: &[(&NodeName, Movement)], bakes: bool) -> (RolloutState, Vec<Obstacle>) {
     let mut by_kind: BTreeMap<ObstacleKind, Vec<NodeName>> = BTreeMap::new();
     for (node, movement) in moves {
         if let Movement::Blocked(kind) = movement {
@@ -141,7 +141,10 @@ fn state(moves: &[(&NodeName, Movement)]) -> (RolloutState, Vec<Obstacle>) {
         }
     }
     let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
-    let (acting, waiting) = (count(Movement::Acting), count(Movement::Waiting));
+    let (acting, mut waiting) = (count(Movement::Acting), count(Movement::Waiting));
+    if bakes && acting + waiting == 0 {
+        waiting = count(Movement::Held);
+    }
     let moves_on = acting > 0 || (waiting > 0 && !stops_the_others(by_kind.keys()));
     // Nodes that the limit holds wait for others; without others nothing ends their wait.
     let held = moves.iter().filter(|(_, movement)| *movement == Movement::Held);

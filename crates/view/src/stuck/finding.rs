@@ -161,11 +161,9 @@ impl<'c> Finder<'c> {
     fn wait_for_cause<'n>(&self, node: &'n NodeVerdict, obstacle: Option<ObstacleKind>) -> Option<Wait<'n>> {
         let told_otherwise = matches!(
             node.outcome,
-            NodeOutcome::HeldByRollout { .. }
-                | NodeOutcome::WaitsForDelete
-                | NodeOutcome::WaitsForBackOff { .. }
-                | NodeOutcome::LeftAlone { .. }
+            NodeOutcome::WaitsForDelete | NodeOutcome::WaitsForBackOff { .. } | NodeOutcome::LeftAlone { .. }
         );
+        let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
         let acts = matches!(
             obstacle,
             Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::NodeTaken)
@@ -173,7 +171,8 @@ impl<'c> Finder<'c> {
         if told_otherwise || acts {
             return None;
         }
-        let cause = self.case.cause(node)?;
+        // The rollout holds the node; its pod may be down all the same.
+        let cause = self.case.cause(node).filter(|cause| !is_held || cause.is_failure())?;
         let is_acted_on = matches!(
             node.outcome,
             NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. }
