@@ -1,10 +1,10 @@
 //! kubectl's answers about one DaemonSet: history, undo, restart; and the difference of two revisions.
 
-use crate::cluster::{Chosen, Needs, name};
+use crate::cluster::{Chosen, Needs, name, namespace};
 use crate::rollout::args::{From, HistoryArgs};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use daemonset_kubectl::{Command, DryRun, ObjectFormat, Undo, answer, history_text};
+use daemonset_kubectl::{Answer, Command, DryRun, ObjectFormat, Undo, answer, history_text};
 use daemonset_view::hostile;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -19,12 +19,18 @@ fn chosen(from: &From) -> Result<Chosen, Stop> {
     Ok(chosen)
 }
 
-/// The same for a change: kubectl's answer says that it is done, but nothing is sent.
+/// The same for a change, with the command that makes it.
 fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
     use std::io::Write;
     let chosen = chosen(from)?;
+    let connection = from.target.cluster.connection();
+    let namespace = match hostile::in_one_line(namespace(&chosen.daemon_set)) {
+        none if none.is_empty() => none,
+        namespace => format!(" -n {namespace}"),
+    };
     let name = hostile::in_one_line(name(&chosen.daemon_set));
-    writeln!(std::io::stderr(), "nothing is sent: kubectl rollout {verb} daemonset/{name} does it")?;
+    let command = format!("kubectl rollout {verb}{connection}{namespace} daemonset/{name}");
+    writeln!(std::io::stderr(), "nothing is sent: {command} does it")?;
     Ok(chosen)
 }
 
@@ -77,13 +83,21 @@ pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Res
             Undone::WouldRollBack { revision: found.revision, template: &found.template }
         }
     });
-    Response::answer(answer, from.output, &data)
+    Response::answer(tried(answer), from.output, &data)
+}
+
+/// kubectl's answer says that the change is made, and nothing is sent.
+fn tried(mut answer: Answer) -> Answer {
+    if answer.after.is_some() {
+        answer.stdout = answer.stdout.trim_end().to_owned() + " (dry run)\n";
+    }
+    answer
 }
 
 pub(crate) fn restart(from: &From, now: Timestamp) -> Result<Response, Stop> {
     let Chosen { daemon_set, revisions } = chosen_to_change(from, "restart")?;
     let answer = answer(&Command::Restart { now }, &daemon_set, &revisions);
-    Response::answer(answer, from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
+    Response::answer(tried(answer), from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
 }
 
 /// The difference between two revisions, or between one and the template as it is. The word after the first number may

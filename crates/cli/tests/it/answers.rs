@@ -173,13 +173,22 @@ fn status_history_undo_restart_and_diff() {
     assert_eq!(call("rollout diff 1 9 --example").code, Some(1));
     assert_eq!(refused("rollout diff 1 x y --example"), "error: NEWER: must be a number\n");
     let undo = call(&format!("rollout undo {file}"));
-    assert_eq!((undo.code, undo.out.as_str()), (Some(0), "daemonset.apps/node-exporter rolled back\n"));
+    assert_eq!(
+        (undo.code, undo.out.as_str()),
+        (Some(0), "daemonset.apps/node-exporter rolled back (dry run)\n")
+    );
     let (sent, warning) = undo.err.split_once('\n').unwrap();
-    assert_eq!(sent, "nothing is sent: kubectl rollout undo daemonset/node-exporter does it");
+    assert_eq!(sent, "nothing is sent: kubectl rollout undo -n monitoring daemonset/node-exporter does it");
     assert!(warning.starts_with("Warning: resource daemonsets/node-exporter"), "{warning}");
     let restart = call(&format!("rollout restart {file} --now 2026-01-01T00:00:00Z"));
-    assert_eq!((restart.code, restart.out.as_str()), (Some(0), "daemonset.apps/node-exporter restarted\n"));
-    assert_eq!(restart.err, "nothing is sent: kubectl rollout restart daemonset/node-exporter does it\n");
+    assert_eq!(
+        (restart.code, restart.out.as_str()),
+        (Some(0), "daemonset.apps/node-exporter restarted (dry run)\n")
+    );
+    assert_eq!(
+        restart.err,
+        "nothing is sent: kubectl rollout restart -n monitoring daemonset/node-exporter does it\n"
+    );
     let refused = call(&format!("rollout history {file} --revision 9"));
     assert_eq!(
         (refused.code, refused.err.as_str()),

@@ -221,9 +221,12 @@ fn rollout_reads_less_and_sends_nothing() {
         "Waiting for daemon set \"node-exporter\" rollout to finish: 3 out of 5 new pods have been updated...\n"
     );
     let undo = fake.run(&["rollout", "undo", "--context", "dev"]);
-    assert_eq!((undo.code, undo.out.as_str()), (Some(0), "daemonset.apps/node-exporter rolled back\n"));
+    assert_eq!(
+        (undo.code, undo.out.as_str()),
+        (Some(0), "daemonset.apps/node-exporter rolled back (dry run)\n")
+    );
     assert!(
-        undo.err.starts_with("nothing is sent: kubectl rollout undo daemonset/node-exporter does it\n"),
+        undo.err.starts_with("nothing is sent: kubectl rollout undo --context dev -n monitoring daemonset/node-exporter does it\n"),
         "{}",
         undo.err
     );
