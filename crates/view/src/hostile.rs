@@ -133,6 +133,21 @@ pub fn in_json(json: &str) -> String {
     out
 }
 
+/// A text of JSON for a reader that shows its values: each character has the escape that it would have in a text.
+pub fn escaped_in_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match stands_for(c).or_else(|| Some(c).filter(|c| Escaped::is_needed(*c))) {
+            Some(original) => original.escape_default().for_each(|c| match c {
+                '\\' => out.push_str("\\\\"),
+                c => out.push(c),
+            }),
+            None => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +171,8 @@ mod tests {
         let json = in_json(&serde_json::to_string_pretty(&read).unwrap());
         assert!(json.lines().all(|line| !line.contains(Escaped::is_needed)), "{json}");
         assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), object);
+        let shown: String = serde_json::from_str(&escaped_in_json(&json!(name).to_string())).unwrap();
+        assert_eq!(shown, in_text(name));
         take_stand_ins(&mut read);
         assert_eq!(read, object);
     }

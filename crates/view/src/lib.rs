@@ -26,6 +26,8 @@ pub mod case;
 mod cause;
 pub mod cluster;
 pub mod hostile;
+pub mod lint;
+pub mod on;
 pub mod plan;
 pub mod simulate;
 pub mod steered;

@@ -7,12 +7,12 @@ use crate::manifest::changes::{daemon_set, wanted};
 use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
 use crate::shell::response::Response;
-use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset_apiserver::admission::FieldValidation;
-use daemonset_lint::{Finding, Preflight, Rehearsal, Severity};
+use daemonset_lint::{Finding, Severity};
 use daemonset_view::hostile;
-use daemonset_view::simulate::policy::{self, PolicyChoice};
+use daemonset_view::lint;
+use daemonset_view::simulate::policy::PolicyChoice;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -107,45 +107,13 @@ fn look(
     full_name: &str,
 ) -> Result<Vec<Finding>, String> {
     let now = objects.now().unwrap_or_else(system_clock);
-    let allocatable = objects.allocatable().clone();
-    let classes = objects.priority_classes().map(<[String]>::to_vec);
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
     // The policy may be that of a manifest or of a file, which need the powers, too.
     if daemon_set.metadata.annotations.get(POLICY).is_some_and(may_need_powers) {
         source.learn_powers(&mut objects, [namespace.to_owned()].into());
     }
     let powers = objects.powers_of(namespace);
-    let mut models = objects.models()?;
-    models.pods.retain(|pod| pod.metadata.namespace == namespace);
-    models.revisions.retain(|revision| revision.metadata.namespace == namespace);
-    models.daemon_sets.retain(|other| {
-        let meta = &other.metadata;
-        full_name != format!("{}/{}", meta.namespace, meta.name)
-    });
-    let mut preflight = Preflight::new(daemon_set, now)
-        .nodes(&models.nodes)
-        .pods(&models.pods)
-        .revisions(&models.revisions)
-        .daemon_sets(&models.daemon_sets)
-        .allocatable(allocatable.iter().map(|(node, resources)| (node.as_str(), resources)));
-    if let Some(stored) = stored {
-        preflight = preflight.stored(stored);
-    }
-    if let Some(classes) = &classes {
-        preflight = preflight.priority_classes(classes.iter().map(String::as_str));
-    }
-    let mut found = daemonset_lint::lint(&preflight.read_annotations(&powers, read_policy));
-    // Where there is an error already, a simulation would only repeat it.
-    if let Ok(policy) = Policy::default().with_annotations(daemon_set, &powers, read_policy) {
-        let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();
-        found.extend(missed.filter(|_| found.iter().all(|finding| finding.severity != Severity::Error)));
-        found.sort_by_key(|finding| finding.severity);
-    }
-    Ok(found)
-}
-
-fn read_policy(text: &str) -> Result<Value, String> {
-    policy::read(text.as_bytes())
+    lint::look(objects, daemon_set, stored, full_name, (&powers, now))
 }
 
 fn text(found: &[Finding]) -> String {

@@ -1,19 +1,18 @@
 //! `kubectl daemonset on`: which DaemonSets run on a node, one that is there or one that does not exist yet, and the sums
 //! of their pods.
 
-mod answer;
 mod args;
 mod text;
-mod words;
 
-use crate::on::answer::Answer;
 pub(crate) use crate::on::args::Args;
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
+use daemonset_view::on::Answer;
 
 /// Runs the subcommand. Exit code 1 where two pods want one port, or a DaemonSet is invalid.
 pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     let question = args.question()?;
-    let answer = Answer::new(&question).map_err(|message| question.source.stop(message))?;
+    let answer = Answer::new(&question.daemon_sets, &question.shape)
+        .map_err(|message| question.source.stop(message))?;
     question.source.announce(args.output)?;
     match args.output {
         Format::Json => print_json(&answer)?,

@@ -1,12 +1,12 @@
 //! The answer as a table with its sums.
 
-use crate::on::answer::{self, Answer, Row};
 use crate::on::args::Question;
-use crate::on::words;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
 use daemonset_apiserver::requests::Requests;
 use daemonset_placement::Runs;
+use daemonset_view::on::words;
+use daemonset_view::on::{self, Answer, Row};
 use daemonset_view::words::count;
 
 const HEADER: [&str; 5] = ["DAEMONSET", "RUNS", "REQUESTS", "HOST PORTS", "WHY"];
@@ -75,7 +75,7 @@ fn cells(row: &Row) -> [Cell; 5] {
     };
     let or_dash = |text: String| Cell::new(if text.is_empty() { "-".to_owned() } else { text });
     [
-        Cell::new(answer::name(&row.daemon)),
+        Cell::new(on::name(&row.daemon)),
         runs,
         or_dash(amounts(&row.requests)),
         or_dash(ports),

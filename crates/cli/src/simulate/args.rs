@@ -4,11 +4,11 @@ use crate::cluster::{ClusterArgs, STEADY, Source, Wanted, is_file};
 use crate::shell::console::{Format, Stop, duration};
 use crate::simulate::policy_file;
 use clap::Args as Group;
-use daemonset::model::Taint;
-use daemonset_sim::{Distribution, Probability, Settings};
+use daemonset_sim::{Distribution, Probability};
 use daemonset_view::simulate::policy::PolicyChoice;
-use daemonset_view::simulate::scene::{Release, Scene};
+use daemonset_view::simulate::scene::Scene;
 use daemonset_view::simulate::setting::Setting;
+use daemonset_view::simulate::world::{self, World};
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
@@ -64,13 +64,13 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare")]
     downtime: bool,
     /// From a container's start to Ready: 10s, 5s..20s (each as likely), or 8s,p99=1m (a median with a long tail)
-    #[arg(long, value_name = "TIME", default_value = "5s,p99=15s")]
+    #[arg(long, value_name = "TIME", default_value = world::STARTUP)]
     startup: Distribution,
     /// Pulling the new image, once a node
-    #[arg(long, value_name = "TIME", default_value = "4s,p99=25s")]
+    #[arg(long, value_name = "TIME", default_value = world::PULL)]
     pull: Distribution,
     /// From a pod's deletion to its end
-    #[arg(long, value_name = "TIME", default_value = "1s,p99=8s")]
+    #[arg(long, value_name = "TIME", default_value = world::STOP)]
     stop: Distribution,
     /// A gate of the policy's turns that is opened so long after a turn has begun, such as backup=2m. Default: nobody opens it. The
     /// drain opens drained, if the policy has one
@@ -108,13 +108,13 @@ pub(crate) struct Args {
     churn: Option<Distribution>,
     /// A node carries this NoSchedule taint, which the template does not tolerate, while it lacks the available pod that it
     /// has had; without a KEY, agent-not-ready
-    #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "agent-not-ready")]
+    #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = world::ABSENCE_TAINT)]
     absence_taint: Option<String>,
     /// How likely the controller crashes before an action
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     crash: Probability,
     /// How far its caches are behind
-    #[arg(long, value_name = "TIME", default_value = "5ms..100ms")]
+    #[arg(long, value_name = "TIME", default_value = world::LAG)]
     lag: Distribution,
     /// The same seed, the same luck: nodes are as fast in one run as in the next
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -247,31 +247,26 @@ impl Args {
     }
 
     fn scene(&self, source: &Source) -> Scene {
-        let mut settings = Settings::default();
-        let behaviour = &mut settings.behaviour;
-        (behaviour.pull, behaviour.ready, behaviour.stop) = (self.pull, self.startup, self.stop);
-        let mut new = *behaviour;
-        new.crash_at_start = self.failure_rate;
-        new.evicted = self.evicted;
-        new.never_ready = self.broken;
-        new.panics_node = self.panics_node;
-        new.crash_loops = self.crash_loops;
-        new.pull_fails = self.pull_fails;
-        new.lifetime = self.lifetime;
-        settings.approves_after = self.approve_after;
-        settings.gates = self.gate.iter().cloned().collect();
-        settings.churn.every = self.churn;
-        settings.churn.down_for = self
-            .churn
-            .map(|_| Distribution::uniform(SignedDuration::from_mins(1), SignedDuration::from_mins(5)));
-        settings.absence_taint = self.absence_taint.as_ref().map(|key| Taint {
-            key: key.clone(),
-            effect: "NoSchedule".to_owned(),
-            ..Taint::default()
-        });
-        settings.controller.crash = self.crash;
-        settings.controller.watch_lag = self.lag;
-        let release = if self.as_is { Release::None } else { Release::New(new) };
+        let world = World {
+            startup: self.startup,
+            pull: self.pull,
+            stop: self.stop,
+            failure_rate: self.failure_rate,
+            evicted: self.evicted,
+            broken: self.broken,
+            crash_loops: self.crash_loops,
+            pull_fails: self.pull_fails,
+            panics_node: self.panics_node,
+            lifetime: self.lifetime,
+            churn: self.churn,
+            absence_taint: self.absence_taint.clone(),
+            crash: self.crash,
+            lag: self.lag,
+            approve_after: self.approve_after,
+            gates: self.gate.clone(),
+            as_is: self.as_is,
+        };
+        let (settings, release) = world.settings();
         Scene {
             nodes: self.nodes.or(matches!(source, Source::Example { .. }).then_some(60)),
             settings,

@@ -10,12 +10,11 @@ use crate::simulate::args::{Args, Simulation};
 use crate::simulate::progress::Bar;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use daemonset::policy::Powers;
-use daemonset::{Policy, Recording};
-use daemonset_sim::{RolloutEnd, Runtime};
+use daemonset_sim::RolloutEnd;
 use daemonset_view::simulate::policy::PolicyChoice;
+use daemonset_view::simulate::rehearsal::{Refused, Rehearsal};
 use daemonset_view::simulate::run::Run;
-use daemonset_view::simulate::setting::Setting;
-use daemonset_view::simulate::{compare, downtime, note, policy, report};
+use daemonset_view::simulate::{compare, downtime, note, report};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
@@ -31,33 +30,19 @@ pub(crate) fn run(args: Args) -> Result<u8, Stop> {
 
 fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
     let input = read(simulation)?;
-    let Simulation { source, scene, format, .. } = simulation;
-    let settings = match simulation.compare.as_slice() {
-        [] => std::slice::from_ref(&simulation.setting),
-        several => several,
+    let Simulation { source, scene, setting, compare, downtime, format, .. } = simulation;
+    let rehearsal = Rehearsal { input: &input, scene, setting, compare, downtime: *downtime };
+    let refused = |refused: Refused| match refused {
+        Refused::Policy(message) => Stop::Input(message),
+        Refused::Cluster(message) => source.stop(message),
     };
-    // All runs are in one world: the same nodes are as fast in each of them.
-    let mut knows_images = simulation.downtime;
-    for setting in settings {
-        knows_images |= policy::asks_for_turns(&policy_of(simulation, setting, &input)?);
-    }
+    let knows_images = rehearsal.knows_images().map_err(refused)?;
     let mut runs = Vec::new();
-    for setting in settings {
-        let mut recording = scene.grown(&input.recording);
-        // The other options hold for every setting that is compared.
-        for setting in [&simulation.setting, setting] {
-            setting.apply(&mut recording);
-        }
-        let policy = normalized(simulation, setting, &mut recording, &input)?;
-        recording.snapshot().map_err(|error| source.stop(error))?;
-        let label =
-            if simulation.compare.is_empty() { recording.name.clone() } else { setting.label.clone() };
-        let runtime = knows_images.then_some(Runtime::Containerd);
-        let bar = Bar::begin(&label);
-        let ran =
-            scene.run(recording, (&label, runtime), policy::words(&policy), |cluster| bar.show(cluster));
+    for setting in rehearsal.settings() {
+        let bar = Bar::begin(rehearsal.label(setting));
+        let ran = rehearsal.run(setting, knows_images, |cluster| bar.show(cluster));
         bar.end();
-        runs.push(ran);
+        runs.push(ran.map_err(refused)?);
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
@@ -105,30 +90,6 @@ fn aligned(figures: &compare::Table) -> String {
         column.set_cell_alignment(if position == 0 { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.to_string()
-}
-
-/// The policy that a run has.
-fn policy_of(simulation: &Simulation, setting: &Setting, input: &Input) -> Result<Policy, Stop> {
-    let recorded = &input.recording;
-    let mut recording = Recording::new(recorded.daemon_set.clone(), recorded.now);
-    recording.policy = recorded.policy.clone();
-    for setting in [&simulation.setting, setting] {
-        setting.apply(&mut recording);
-    }
-    normalized(simulation, setting, &mut recording, input)
-}
-
-fn normalized(
-    simulation: &Simulation,
-    setting: &Setting,
-    recording: &mut Recording,
-    input: &Input,
-) -> Result<Policy, Stop> {
-    let policy = policy::normalize(&mut recording.daemon_set, &recording.policy, &input.powers);
-    policy.map_err(|error| {
-        let file = [setting, &simulation.setting].into_iter().find_map(Setting::policy_file);
-        Stop::Input(policy::message(&error, file))
-    })
 }
 
 /// Whether nothing has to be looked at: all nodes have the new version, or those that the policy releases.

@@ -3,24 +3,54 @@
 use crate::words::names;
 use daemonset::report::{Budget, BudgetUse, NodeOutcome, NodeVerdict, StrategyInForce};
 use daemonset::{CreateReason, DeleteReason};
+use serde::Serialize;
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 3;
 
 /// One line.
 pub fn line(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) -> String {
-    match strategy {
-        StrategyInForce::Replace(_) => within_max_unavailable(budget, nodes),
-        StrategyInForce::Surge(_) => within_max_surge(budget, nodes),
-        StrategyInForce::OnDelete => {
+    match (strategy, spent(strategy, budget, nodes)) {
+        (StrategyInForce::Replace(_), Some(spent)) => within_max_unavailable(spent, budget, nodes),
+        (StrategyInForce::Surge(_), Some(spent)) => within_max_surge(spent, budget, nodes),
+        (StrategyInForce::OnDelete, _) => {
             let unavailable = unavailable(budget, nodes, "unavailable ");
             format!("none: whoever deletes a pod decides; of {} nodes {unavailable}", budget.desired)
         }
-        other => format!("{other:?}: {budget:?}"),
+        (other, _) => format!("{other:?}: {budget:?}"),
     }
 }
 
-fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
+/// The limit of the strategy in force, and how far it is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    /// How many nodes it allows.
+    pub limit: usize,
+    /// Nodes that count against it.
+    pub used: usize,
+    /// Nodes that this plan takes of the rest.
+    pub taken: usize,
+}
+
+/// `None` where a person deletes the pods.
+pub fn spent(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) -> Option<Spent> {
+    match strategy {
+        StrategyInForce::Replace(_) => Some(Spent {
+            limit: budget.max_unavailable as usize,
+            used: (budget.unavailable + budget.lost) as usize,
+            taken: taken(nodes),
+        }),
+        StrategyInForce::Surge(_) => Some(Spent {
+            limit: budget.max_surge as usize,
+            used: doubled(nodes).len() + budget.lost as usize,
+            taken: nodes.iter().filter(surges).count(),
+        }),
+        StrategyInForce::OnDelete | _ => None,
+    }
+}
+
+/// How many nodes of maxUnavailable this plan takes.
+fn taken(nodes: &[NodeVerdict]) -> usize {
     let counted = [DeleteReason::OutdatedAvailable, DeleteReason::OutdatedNotYetAvailable];
     let reasons = nodes.iter().flat_map(|node| &node.pods).filter_map(|pod| pod.deleted);
     let changed = nodes.iter().filter_map(|node| match &node.outcome {
@@ -29,20 +59,26 @@ fn within_max_unavailable(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     });
     let begun =
         nodes.iter().filter(|node| node.outcome == NodeOutcome::TurnBegins && !node.counts.unavailable);
-    let taken = reasons.chain(changed).filter(|reason| counted.contains(reason)).count() + begun.count();
-    let Budget { desired, max_unavailable, .. } = *budget;
-    let left = left(max_unavailable, (budget.unavailable + budget.lost) as usize, taken);
-    let limit = format!("{max_unavailable} of {desired} nodes may be unavailable");
-    format!("{left}: {limit}, {}", unavailable(budget, nodes, ""))
+    reasons.chain(changed).filter(|reason| counted.contains(reason)).count() + begun.count()
 }
 
-fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
-    let doubled: Vec<&NodeVerdict> = nodes.iter().filter(|node| node.counts.doubled).collect();
-    let surges =
-        |node: &&NodeVerdict| matches!(node.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+fn doubled(nodes: &[NodeVerdict]) -> Vec<&NodeVerdict> {
+    nodes.iter().filter(|node| node.counts.doubled).collect()
+}
+
+fn surges(node: &&NodeVerdict) -> bool {
+    matches!(node.outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. })
+}
+
+fn within_max_unavailable(spent: Spent, budget: &Budget, nodes: &[NodeVerdict]) -> String {
+    let Budget { desired, max_unavailable, .. } = *budget;
+    let limit = format!("{max_unavailable} of {desired} nodes may be unavailable");
+    format!("{}: {limit}, {}", left(spent), unavailable(budget, nodes, ""))
+}
+
+fn within_max_surge(spent: Spent, budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let Budget { desired, max_surge, .. } = *budget;
-    let left = left(max_surge, doubled.len() + budget.lost as usize, nodes.iter().filter(surges).count());
-    let users = match doubled.as_slice() {
+    let users = match doubled(nodes).as_slice() {
         [] => "none has".to_owned(),
         [only] => format!("1 has: {}", only.node),
         several => {
@@ -50,12 +86,12 @@ fn within_max_surge(budget: &Budget, nodes: &[NodeVerdict]) -> String {
         }
     };
     let unavailable = unavailable(budget, nodes, "unavailable ");
-    format!("{left}: {max_surge} of {desired} nodes may have two pods, {users}; {unavailable}")
+    format!("{}: {max_surge} of {desired} nodes may have two pods, {users}; {unavailable}", left(spent))
 }
 
 /// How much is left, and what this plan takes of it.
-fn left(limit: u32, used: usize, taken: usize) -> String {
-    let left = (limit as usize).saturating_sub(used);
+fn left(Spent { limit, used, taken }: Spent) -> String {
+    let left = limit.saturating_sub(used);
     match (left, taken) {
         (0, 0) => "spent".to_owned(),
         // A node that is not yet available counts by the number that is not Ready alone.

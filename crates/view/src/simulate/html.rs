@@ -49,6 +49,23 @@ fn figure(run: &Run<'_>) -> String {
     )
 }
 
+/// A run as it is played: the picture, the data of hover.js with the states of each node whatever the picture has of them, and
+/// the class of each state.
+pub fn played(run: &Run<'_>) -> Value {
+    let timeline = Timeline::of(run);
+    let figures = Figures::of(run, &timeline);
+    let layout = Layout::of(run, &timeline, &figures);
+    let mut data = data(&timeline, &layout);
+    if let Some(members) = data.as_object_mut() {
+        members.insert("rows".to_owned(), rows(&timeline));
+        let classes =
+            timeline.states().into_iter().map(|state| palette::class(state, timeline.revisions.len()));
+        members.insert("classes".to_owned(), classes.collect());
+        members.insert("outcome".to_owned(), figures.outcome(timeline.length).into());
+    }
+    json!({"svg": svg::picture(run, &timeline, &figures, &layout), "data": data})
+}
+
 /// The data of hover.js; places in the picture's own units.
 fn data(timeline: &Timeline, layout: &Layout) -> Value {
     let states = timeline.states();

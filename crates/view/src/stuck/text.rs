@@ -28,7 +28,8 @@ impl Answer<'_> {
         text
     }
 
-    fn headline(&self) -> String {
+    /// Whether it moves, in one line.
+    pub fn headline(&self) -> String {
         let outlook = &self.outlook;
         let outdated = match outlook.outdated {
             0 => "no node has an outdated pod".to_owned(),

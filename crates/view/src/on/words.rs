@@ -1,12 +1,12 @@
 //! Answers about a node in words.
 
+use crate::words::tainted;
 use daemonset::model::Taint;
 use daemonset::report::NodePlacement;
 use daemonset_placement::{DaemonOn, Runs, UnknownFact, WhyNot};
-use daemonset_view::words::tainted;
 
 /// The answer in one word.
-pub(crate) fn runs(runs: &Runs) -> &'static str {
+pub fn runs(runs: &Runs) -> &'static str {
     match runs {
         Runs::Yes => "yes",
         Runs::No { .. } => "no",
@@ -17,7 +17,7 @@ pub(crate) fn runs(runs: &Runs) -> &'static str {
 }
 
 /// Its reason; empty for a plain yes.
-pub(crate) fn why(daemon: &DaemonOn) -> String {
+pub fn why(daemon: &DaemonOn) -> String {
     let mut parts = Vec::new();
     match &daemon.runs {
         Runs::No { why } => parts.push(why_not(why)),

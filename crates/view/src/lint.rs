@@ -1,0 +1,58 @@
+//! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
+
+use crate::cluster::Objects;
+use crate::simulate::policy;
+use daemonset::Policy;
+use daemonset::model::DaemonSet;
+use daemonset::policy::Powers;
+use daemonset_lint::{Finding, Preflight, Rehearsal, Severity};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// The surprises of a DaemonSet, the worst first. `stored` is the DaemonSet that it would replace, and `full_name` the
+/// `NAMESPACE/NAME` that it has or gets.
+///
+/// # Errors
+/// The first object of the cluster that can't be read.
+pub fn look(
+    objects: Objects,
+    daemon_set: &DaemonSet,
+    stored: Option<&DaemonSet>,
+    full_name: &str,
+    (powers, now): (&Powers, Timestamp),
+) -> Result<Vec<Finding>, String> {
+    let allocatable = objects.allocatable().clone();
+    let classes = objects.priority_classes().map(<[String]>::to_vec);
+    let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
+    let mut models = objects.models()?;
+    models.pods.retain(|pod| pod.metadata.namespace == namespace);
+    models.revisions.retain(|revision| revision.metadata.namespace == namespace);
+    models.daemon_sets.retain(|other| {
+        let meta = &other.metadata;
+        full_name != format!("{}/{}", meta.namespace, meta.name)
+    });
+    let mut preflight = Preflight::new(daemon_set, now)
+        .nodes(&models.nodes)
+        .pods(&models.pods)
+        .revisions(&models.revisions)
+        .daemon_sets(&models.daemon_sets)
+        .allocatable(allocatable.iter().map(|(node, resources)| (node.as_str(), resources)));
+    if let Some(stored) = stored {
+        preflight = preflight.stored(stored);
+    }
+    if let Some(classes) = &classes {
+        preflight = preflight.priority_classes(classes.iter().map(String::as_str));
+    }
+    let mut found = daemonset_lint::lint(&preflight.read_annotations(powers, read_policy));
+    // Where there is an error already, a simulation would only repeat it.
+    if let Ok(policy) = Policy::default().with_annotations(daemon_set, powers, read_policy) {
+        let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();
+        found.extend(missed.filter(|_| found.iter().all(|finding| finding.severity != Severity::Error)));
+        found.sort_by_key(|finding| finding.severity);
+    }
+    Ok(found)
+}
+
+fn read_policy(text: &str) -> Result<Value, String> {
+    policy::read(text.as_bytes())
+}
