@@ -192,7 +192,11 @@ impl<'a> Steered<'a> {
         }
         let open = self.report.waves.iter().enumerate().rfind(|(index, _)| self.is_open(*index));
         match open {
-            Some((index, wave)) => format!("wave {index} {}", self.state(index, wave.progress)),
+            // Without the time that is left, which differs at each look.
+            Some((index, wave)) => match wave.progress {
+                progress @ WaveProgress::Baking { .. } => format!("wave {index} {progress}"),
+                progress => format!("wave {index} {}", self.state(index, progress)),
+            },
             None => "rollout progressing".to_owned(),
         }
     }
@@ -207,6 +211,10 @@ impl<'a> Steered<'a> {
             WaveProgress::Baking { until, .. } => {
                 format!("baking until {until} ({})", words::relative(until, self.now))
             }
+            WaveProgress::WaitsForWaveBefore | WaveProgress::WaitsForApproval if self.has_failed() => {
+                "not opened".to_owned()
+            }
+            WaveProgress::Updating if self.has_failed() => "stopped".to_owned(),
             WaveProgress::WaitsForWaveBefore => match index.checked_sub(1) {
                 Some(before) => format!("waits for wave {before}{approval}"),
                 None => format!("waits{approval}"),
@@ -214,6 +222,10 @@ impl<'a> Steered<'a> {
             WaveProgress::Stopped => format!("held, the rollout {}{approval}", self.stopped_by()),
             other => other.to_string(),
         }
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.report.stage, RolloutStage::Stopped { .. })
     }
 
     fn stopped_by(&self) -> &'static str {
@@ -266,6 +278,11 @@ impl<'a> Steered<'a> {
         }
         if let Some(because) = self.not_undone() {
             steps.push(("Not undone", format!("since {because}")));
+        }
+        if self.has_failed() && !self.is_undone() && self.report.base.is_some() {
+            let meta = &self.daemon_set.metadata;
+            let undo = format!("kubectl rollout undo -n {} daemonset/{}", meta.namespace, meta.name);
+            steps.push(("Undo", undo));
         }
         steps.extend(self.retry().map(|command| ("Retry", command)));
         steps.extend(self.undo_again().map(|command| ("Undo again", command)));

@@ -226,7 +226,7 @@ fn respond(from: &From, daemon_set: &Value, change: Result<Change, Refusal>) -> 
         Format::Json => Response::json(&data(daemon_set, &change, &command))?,
     };
     let notes: String = change.notes.iter().map(|note| format!("note: {note}\n")).collect();
-    Ok(Response { stderr: format!("{notes}nothing is sent: {command} does it\n"), ..response })
+    Ok(Response { stderr: format!("{notes}nothing is sent; this does it:\n{command}\n"), ..response })
 }
 
 /// `kubectl annotate …`, to be pasted into a shell.

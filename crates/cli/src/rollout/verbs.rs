@@ -30,7 +30,7 @@ fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
     };
     let name = hostile::in_one_line(name(&chosen.daemon_set));
     let command = format!("kubectl rollout {verb}{connection}{namespace} daemonset/{name}");
-    writeln!(std::io::stderr(), "nothing is sent: {command} does it")?;
+    writeln!(std::io::stderr(), "nothing is sent; this does it:\n{command}")?;
     Ok(chosen)
 }
 

@@ -177,9 +177,12 @@ fn status_history_undo_restart_and_diff() {
         (undo.code, undo.out.as_str()),
         (Some(0), "daemonset.apps/node-exporter rolled back (dry run)\n")
     );
-    let (sent, warning) = undo.err.split_once('\n').unwrap();
-    assert_eq!(sent, "nothing is sent: kubectl rollout undo -n monitoring daemonset/node-exporter does it");
-    assert!(warning.starts_with("Warning: resource daemonsets/node-exporter"), "{warning}");
+    let (sent, warning) = undo.err.split_once("\nWarning").unwrap();
+    assert_eq!(
+        sent,
+        "nothing is sent; this does it:\nkubectl rollout undo -n monitoring daemonset/node-exporter"
+    );
+    assert!(warning.starts_with(": resource daemonsets/node-exporter"), "{warning}");
     let restart = call(&format!("rollout restart {file} --now 2026-01-01T00:00:00Z"));
     assert_eq!(
         (restart.code, restart.out.as_str()),
@@ -187,7 +190,7 @@ fn status_history_undo_restart_and_diff() {
     );
     assert_eq!(
         restart.err,
-        "nothing is sent: kubectl rollout restart -n monitoring daemonset/node-exporter does it\n"
+        "nothing is sent; this does it:\nkubectl rollout restart -n monitoring daemonset/node-exporter\n"
     );
     let refused = call(&format!("rollout history {file} --revision 9"));
     assert_eq!(

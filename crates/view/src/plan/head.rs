@@ -68,6 +68,9 @@ fn daemon_set(input: &Input, plan: &Plan) -> String {
 pub fn strategy(daemon_set: &DaemonSet, plan: &Plan) -> Option<String> {
     plan.report.strategy.map(|strategy| match strategy {
         StrategyInForce::OnDelete => "OnDelete".to_owned(),
+        StrategyInForce::Replace(limit) if daemon_set.spec.update_strategy.kind == "OnDelete" => {
+            format!("OnDelete, driven as RollingUpdate, maxUnavailable {limit}")
+        }
         StrategyInForce::Replace(limit) => format!("RollingUpdate, maxUnavailable {limit}"),
         StrategyInForce::Surge(limit) => {
             format!("{}, maxSurge {limit}", daemon_set.spec.update_strategy.kind)

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::cause::Cause;
 use crate::words;
-use daemonset::outlook::{ObstacleKind, Outlook};
+use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -87,6 +87,7 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
 pub(super) struct Finder<'c> {
     pub(super) case: &'c Case<'c>,
     patience: SignedDuration,
+    is_stuck: bool,
     obstacles: BTreeMap<&'c str, ObstacleKind>,
 }
 
@@ -94,7 +95,8 @@ impl<'c> Finder<'c> {
     fn new(case: &'c Case<'c>, outlook: &'c Outlook, patience: SignedDuration) -> Self {
         let obstacles = outlook.obstacles.iter();
         let of_nodes = obstacles.flat_map(|it| it.nodes.iter().map(|node| (node.as_str(), it.kind)));
-        Finder { case, patience, obstacles: of_nodes.collect() }
+        let is_stuck = matches!(outlook.state, RolloutState::Stuck { .. });
+        Finder { case, patience, is_stuck, obstacles: of_nodes.collect() }
     }
 
     fn of_daemon_set(&self, kind: ObstacleKind) -> Finding {
@@ -183,7 +185,7 @@ impl<'c> Finder<'c> {
         let is_late = obstacle.is_some() || cause.is_failure();
         let ends = if is_late { Ends::Somebody } else { Ends::Time };
         // Until then it counts as a rollout that moves.
-        let until = cause.since().filter(|_| obstacle.is_none());
+        let until = cause.since().filter(|_| obstacle.is_none() && !self.is_stuck);
         let until = until.and_then(|since| since.checked_add(self.patience).ok());
         let until = until.filter(|until| *until > self.case.now);
         let mut commands = self.case.commands(node, &cause);

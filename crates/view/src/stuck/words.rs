@@ -87,7 +87,8 @@ impl Finder<'_> {
             ObstacleKind::RolloutFailed => {
                 let retry = case.steered().and_then(|steered| steered.retry());
                 let status = format!("{} rollout status {name}{connection}", case.plugin);
-                (kind.to_string(), [status].into_iter().chain(retry).collect())
+                let retry = retry.map(|command| command + "    # gives the failed version another chance");
+                (kind.to_string(), [status].into_iter().chain(case.undo()).chain(retry).collect())
             }
             ObstacleKind::WaitsForDelete => {
                 let outdated = node.pods.iter().find(|pod| !pod.updated);

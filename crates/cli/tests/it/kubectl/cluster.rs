@@ -226,7 +226,7 @@ fn rollout_reads_less_and_sends_nothing() {
         (Some(0), "daemonset.apps/node-exporter rolled back (dry run)\n")
     );
     assert!(
-        undo.err.starts_with("nothing is sent: kubectl rollout undo --context dev -n monitoring daemonset/node-exporter does it\n"),
+        undo.err.starts_with("nothing is sent; this does it:\nkubectl rollout undo --context dev -n monitoring daemonset/node-exporter\n"),
         "{}",
         undo.err
     );
@@ -250,8 +250,8 @@ fn a_steered_rollout_is_read_whole() {
     let approve = fake.run(&["rollout", "approve", "--context", "dev one", "--kubeconfig", "config"]);
     assert_eq!(
         approve.err,
-        "nothing is sent: kubectl annotate --context 'dev one' --kubeconfig config -n monitoring daemonset/node-exporter \
-         --overwrite rollout.daemonset/approved=2=1 does it\n"
+        "nothing is sent; this does it:\nkubectl annotate --context 'dev one' --kubeconfig config -n monitoring daemonset/node-exporter \
+         --overwrite rollout.daemonset/approved=2=1\n"
     );
     let overview = fake.printed(&with(&["plan", "-A"], &NOW));
     assert!(overview.contains("mark 1 revision; 3 nodes must wait; wave 0 waits for approval"), "{overview}");

@@ -103,12 +103,13 @@ fn each_failing_node_has_its_evidence() {
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          held, the rollout has failed
-    1     3      3        1          waits for wave 0
-    2     4      3        1          waits for wave 1, needs approval
+    1     3      3        1          not opened
+    2     4      3        1          not opened
 
     Failing    b: pod new-b: a container waits (ImagePullBackOff)
                c: pod new-c: a container has restarted 7 times
     Held       1 node is in no wave and keeps the old version: e
+    Undo       kubectl rollout undo -n logging daemonset/agent
     Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
     Next       time alone changes nothing: look again when an object changes
     "#);
@@ -230,7 +231,8 @@ fn a_steered_rollout_that_is_stuck_names_the_person_s_step() {
     logging/agent: stuck: nothing moves until somebody does something; 4 nodes have an outdated pod, about 4 rounds left
     Cause      b, c, d, e: the new version has failed
     Run        kubectl daemonset rollout status logging/agent
-               kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
+               kubectl rollout undo -n logging daemonset/agent
+               kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-    # gives the failed version another chance
     ");
     assert_snapshot!(stuck(&Fleet::with_policy("{pause: true}"), "stuck-invalid"), @"
     logging/agent: stuck: nothing moves until somebody does something; 5 nodes have an outdated pod, about 5 rounds left

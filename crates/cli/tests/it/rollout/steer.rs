@@ -28,7 +28,8 @@ fn a_pause_is_an_annotation() {
     let fleet = Fleet::with_policy(WAVES);
     assert_snapshot!(changed(&call(&fleet, "pause", "pause")), @"
     daemonset.apps/agent paused (dry run)
-    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/paused=true does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/paused=true
     ");
     let json: Value = serde_json::from_str(&call(&fleet, "pause-json", "pause -o json").out).unwrap();
     assert_eq!(
@@ -51,7 +52,8 @@ fn paused_alone_is_a_policy_too() {
     assert_snapshot!(changed(&call(&fleet, "pause-alone", "pause")), @"
     daemonset.apps/agent paused (dry run)
     note: it has no rollout policy (annotation rollout.daemonset/policy): this pause alone is one, for a controller that reads it; kube-controller-manager does not
-    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/paused=true does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/paused=true
     ");
     fleet.daemon_set["metadata"].as_object_mut().unwrap().remove("annotations");
     let json: Value = serde_json::from_str(&call(&fleet, "pause-first", "pause -o json").out).unwrap();
@@ -66,7 +68,8 @@ fn a_resume_takes_the_annotation_away() {
     let fleet = Fleet::with_policy(WAVES).annotated("paused", "true");
     assert_snapshot!(changed(&call(&fleet, "resume", "resume")), @"
     daemonset.apps/agent resumed (dry run)
-    nothing is sent: kubectl annotate -n logging daemonset/agent rollout.daemonset/paused- does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent rollout.daemonset/paused-
     ");
     let json: Value = serde_json::from_str(&call(&fleet, "resume-json", "resume -o json").out).unwrap();
     assert_eq!(
@@ -84,7 +87,8 @@ fn a_resume_takes_the_annotation_away() {
     assert_snapshot!(changed(&call(&both, "resume-both", "resume")), @"
     daemonset.apps/agent resumed (dry run)
     note: its policy pauses it, too (annotation rollout.daemonset/policy)
-    nothing is sent: kubectl annotate -n logging daemonset/agent rollout.daemonset/paused- does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent rollout.daemonset/paused-
     ");
     let invalid = Fleet::with_policy("{pause: true}");
     assert_snapshot!(refused(&call(&invalid, "resume-invalid", "resume")), @r#"error: daemonsets.apps "agent" is not paused by annotation rollout.daemonset/paused, but it counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`"#);
@@ -98,7 +102,8 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     };
     assert_snapshot!(changed(&fleet().call("approve", "rollout approve")), @"
     daemonset.apps/agent approved up to wave 2 (dry run)
-    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3
     ");
     let ran = fleet().call("approve-json", "rollout approve -o json");
     let json: Value = serde_json::from_str(&ran.out).unwrap();
@@ -110,7 +115,8 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     assert_snapshot!(changed(&paused.call("approve-paused", "rollout approve")), @"
     daemonset.apps/agent approved up to wave 2 (dry run)
     note: the rollout is paused, too
-    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3
     ");
     let earlier = fleet().annotated("approved", "2=2");
     assert!(!changed(&earlier.call("approve-more", "rollout approve")).contains("note: "));
@@ -118,7 +124,8 @@ fn an_approval_names_the_revision_and_the_count_of_waves() {
     assert_snapshot!(changed(&old.call("approve-old", "rollout approve")), @"
     daemonset.apps/agent approved up to wave 2 (dry run)
     note: it replaces the approval 1=3
-    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3
     ");
 }
 
@@ -128,7 +135,8 @@ fn a_wave_may_be_approved_in_advance() {
     assert_snapshot!(refused(&fleet.call("approve-early", "rollout approve")), @r#"error: daemonsets.apps "agent" has no wave that waits for approval now: wave 2 will when wave 1 is done; --wave 2 approves it in advance"#);
     assert_snapshot!(changed(&fleet.call("approve-wave", "rollout approve --wave 2")), @"
     daemonset.apps/agent approved up to wave 2 (dry run)
-    nothing is sent: kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3 does it
+    nothing is sent; this does it:
+    kubectl annotate -n logging daemonset/agent --overwrite rollout.daemonset/approved=2=3
     ");
     assert_snapshot!(refused(&fleet.call("approve-wave-1", "rollout approve --wave 1")), @r#"error: daemonsets.apps "agent" has no wave up to wave 1 that needs approval still"#);
     assert_snapshot!(refused(&fleet.call("approve-wave-9", "rollout approve --wave 9")), @r#"error: daemonsets.apps "agent" has no wave 9: its last one is wave 2"#);
