@@ -3,7 +3,7 @@
 //! Few fields are free-form, but a list is one text: an error in one of its objects would make all of them unreadable, and with
 //! them every DaemonSet. An object that can't be decoded is read without the part that is at fault, so that it keeps its name.
 
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod};
 use kube::Resource;
 use kube::core::ObjectMeta;
 use serde::de::{DeserializeOwned, Error};
@@ -32,12 +32,14 @@ impl FromJson for Node {}
 impl FromJson for ControllerRevision {
     const HAS_TEXT_OF_TENANTS: bool = true;
 
-    /// The data of other owners, such as StatefulSets, is not kept.
+    /// The data of StatefulSets is not kept, which may be much. All other owners may be those of the caller: a DaemonSet, or a custom kind.
     fn from_json(json: &str) -> serde_json::Result<Self> {
         let mut revision = ControllerRevision::from_json(json)?;
         let controller =
             revision.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
-        if controller.is_some_and(|controller| controller.kind != "DaemonSet") {
+        let is_stateful_set =
+            |owner: &OwnerReference| owner.kind == "StatefulSet" && owner.api_version.starts_with("apps/");
+        if controller.is_some_and(is_stateful_set) {
             revision.data = serde_json::Value::Null;
         }
         Ok(revision)
@@ -169,11 +171,12 @@ mod tests {
     }
 
     #[test]
-    fn data_is_read_for_daemon_sets_and_orphans() {
+    fn data_is_read_for_all_owners_but_stateful_sets() {
         let read = |kind: &str| {
             <ControllerRevision as FromJson>::from_json(&revision("r", kind, r#"{"a":1}"#)).unwrap().data
         };
         assert_eq!(read("DaemonSet")["a"], 1);
+        assert_eq!(read("AgentSet")["a"], 1, "a custom kind");
         assert!(read("StatefulSet").is_null());
         let orphan = r#"{"metadata":{"name":"r"},"data":{"a":1}}"#;
         assert_eq!(<ControllerRevision as FromJson>::from_json(orphan).unwrap().data["a"], 1);
