@@ -245,7 +245,7 @@ pub(crate) struct WatchBackoff {
 /// on the other hand, one plan for all of them costs less than one for each.
 const LONGEST_TURN: Duration = Duration::from_millis(10);
 const FIRST_DELAY: Duration = Duration::from_millis(800);
-pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(10);
+const LONGEST_DELAY: Duration = Duration::from_secs(10);
 /// The delay after a 403 of an API server that has just started, which would otherwise lengthen the back-off.
 pub(crate) const RETRY_WHILE_STARTING: Duration = Duration::from_millis(500);
 

@@ -5,11 +5,22 @@ use daemonset::Action;
 use std::fmt;
 use std::time::Duration;
 
-/// Why a plan was not executed to its end.
+/// Why a plan was not executed to its end, and what it means for a loop. [`InFlight::next_plan`](crate::InFlight::next_plan) has these
+/// rules. Each failure in a row doubles the back-off of the object, from 5 ms to 5 minutes; an execution without an error ends it.
+///
+/// | error | the next plan |
+/// |---|---|
+/// | [`Outdated`](Self::Outdated) | with back-off. Normal beside a cache that lags: the next event heals it |
+/// | [`RetryAfter`](Self::RetryAfter) | after this time, without back-off |
+/// | [`Failed`](Self::Failed), [`Forbidden`](Self::Forbidden), [`Refused`](Self::Refused) | with back-off, which a [first rejection](crate::RetryOrder::take_delay) shortens to seconds: the calls of the other nodes come first then |
+/// | [`Unknown`](Self::Unknown) | with back-off, and once [storage tells](crate::InFlight::next_settle); until then the memory allows no second call |
+/// | [`Unreachable`](Self::Unreachable) | with back-off, to 10 s |
+/// | [`NamespaceTerminating`](Self::NamespaceTerminating) | only when an object changes |
+/// | [`MayNotAct`](Self::MayNotAct) | with back-off; the process should end |
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "callers decide about each")]
 pub enum ExecuteError {
-    /// An object is not as the snapshot showed it: the next plan needs a newer snapshot.
+    /// An object is not as the snapshot showed it, as the 409 of a status says: the next plan needs a newer snapshot.
     Outdated(String),
     /// The API server asks the controller to wait for this time.
     RetryAfter(Duration),

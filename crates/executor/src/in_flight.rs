@@ -1,10 +1,13 @@
 //! The calls that were sent for one DaemonSet: their effects that no watch has shown yet, those with an unknown outcome, and
 //! those that were rejected.
 
+use crate::back_off::{BackOff, LONGEST, LONGEST_IN_OUTAGE};
+use crate::error::ExecuteError;
+use crate::executor::Executed;
 use crate::retry_order::RetryOrder;
 use daemonset::{Action, ActionOutcome, Memory, Policy, Reconciler, Snapshot};
 use daemonset_incremental::Tracker;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -57,12 +60,18 @@ pub struct InFlight<D> {
     unknown: Vec<(Action, Instant)>,
     /// The order of the next attempt.
     pub retry_order: RetryOrder,
+    back_off: BackOff,
 }
 
 impl<D: Driver> InFlight<D> {
     /// No call was sent for the DaemonSet of this driver.
     pub fn new(driver: D) -> Self {
-        InFlight { driver, unknown: Vec::new(), retry_order: RetryOrder::default() }
+        InFlight {
+            driver,
+            unknown: Vec::new(),
+            retry_order: RetryOrder::default(),
+            back_off: BackOff::default(),
+        }
     }
 
     /// Records the outcome of an action.
@@ -84,7 +93,49 @@ impl<D: Driver> InFlight<D> {
         }
     }
 
-    /// When the next unknown outcome can be read from storage.
+    /// The time until the next plan, unless an object changes before: `None` where time alone changes nothing. Once after each
+    /// execution, with the [`requeue_at`](daemonset::Plan::requeue_at) of its plan, which must be taken before the plan's actions
+    /// are moved; and once after [`settle`](crate::Executor::settle) or another read has failed, without one.
+    ///
+    /// It is the earliest of: the plan's instant; the next outcome that [can be read](Self::next_settle); the [delay](RetryOrder::take_delay)
+    /// after a target was rejected for the first time; and the time that [`ExecuteError`] asks for, by back-off per object. A plan in part
+    /// is to be made again at once.
+    pub fn next_plan(
+        &mut self,
+        requeue_at: Option<Timestamp>,
+        executed: &Result<Executed, ExecuteError>,
+        now: Timestamp,
+    ) -> Option<Duration> {
+        let others = self.retry_order.take_delay();
+        let retry = match executed {
+            Ok(executed) => {
+                self.back_off = BackOff::default();
+                (*executed == Executed::InPart).then_some(Duration::ZERO)
+            }
+            // All calls wait.
+            Err(ExecuteError::RetryAfter(delay)) => return Some(*delay),
+            Err(ExecuteError::NamespaceTerminating) => None,
+            Err(ExecuteError::Unreachable(_)) => Some(from_now(self.back_off.failed(LONGEST_IN_OUTAGE))),
+            Err(
+                ExecuteError::Outdated(_)
+                | ExecuteError::Failed(_)
+                | ExecuteError::Forbidden(_)
+                | ExecuteError::Refused(_)
+                | ExecuteError::Unknown(_)
+                | ExecuteError::MayNotAct,
+            ) => Some(from_now(self.back_off.failed(LONGEST))),
+        };
+        // After a failure an instant that has come is no reason to skip the back-off. A later one is: the other nodes do not wait.
+        let requeue = requeue_at.filter(|at| executed.is_ok() || *at > now).map(|at| {
+            // Timers round down to a millisecond: a timer that fires just before the instant would find the plan unchanged.
+            let left = at.duration_since(now).saturating_add(SignedDuration::from_millis(2));
+            Duration::try_from(left).unwrap_or_default()
+        });
+        [retry, others, requeue, self.next_settle().map(from_now)].into_iter().flatten().min()
+    }
+
+    /// When the next unknown outcome can be read from storage, by tokio's clock, which has no dates: `tokio::time::sleep_until`
+    /// waits for it.
     pub fn next_settle(&self) -> Option<Instant> {
         self.unknown.iter().map(|(_, settled)| *settled).min()
     }
@@ -105,6 +156,10 @@ impl<D: Driver> InFlight<D> {
         }
         self.unknown.retain(|(_, settled)| *settled > read_at);
     }
+}
+
+fn from_now(at: Instant) -> Duration {
+    at.saturating_duration_since(Instant::now())
 }
 
 /// Whether a later call for the same target replaces the earlier one.

@@ -6,44 +6,53 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Executor`] | sends the calls of a plan, batch by batch, and stops at the first failure |
+//! | [`Executor`] | [`sync`](Executor::sync) is one pass of a loop; [`execute`](Executor::execute) sends the calls of a plan, batch by batch, and stops at the first failure |
 //! | [`Sender`] | how a request reaches the API server: `kube::Client`, or a type of yours |
 //! | [`ApiResponse`] | the answer to one call: done, rejected, later, not sent, unknown |
-//! | [`InFlight`] | the driver of one DaemonSet, and the calls that were sent for it |
+//! | [`InFlight`] | the driver of one DaemonSet, the calls that were sent for it, and when to plan it again |
 //! | [`RetryOrder`] | actions that were rejected before come last |
-//! | [`ExecuteError`] | why a plan was not executed to its end |
+//! | [`ExecuteError`] | why a plan was not executed to its end, and when the next one is due |
 //!
 //! ```
 //! use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-//! use daemonset::{Observed, Policy, Reconciler};
-//! use daemonset_executor::{ExecuteError, Executor, InFlight};
+//! use daemonset::{Observed, PlanError, Reconciler};
+//! use daemonset_executor::{Executor, InFlight};
+//! use std::time::Duration;
 //!
 //! # type Lists = (Vec<Node>, Vec<Pod>, Vec<ControllerRevision>);
+//! /// Returns the time until it is to be called again, unless an object changes before.
 //! async fn sync(
 //!     executor: &Executor<kube::Client>,      // made once: Executor::new(client, "my-operator")
 //!     in_flight: &mut InFlight<Reconciler>,   // one for each object: InFlight::new(Reconciler::new(uid, Policy::default()))
 //!     ds: &DaemonSet,
 //!     (nodes, pods, revisions): &Lists,       // from your caches
-//! ) -> Result<(), Box<dyn std::error::Error>> {
-//!     executor.settle(ds, nodes, in_flight).await?;
-//!     let plan = in_flight.driver.plan(Observed { daemon_set: ds, nodes, pods, revisions }, jiff::Timestamp::now())?;
-//!     let actions = in_flight.retry_order.apply(plan.actions);
-//!     match executor.execute(ds, &actions, in_flight, |call| println!("{}", call.subject())).await {
-//!         Err(ExecuteError::RetryAfter(delay)) => println!("again in {delay:?}"),
-//!         done => drop(done?), // plan again with back-off after an error
+//! ) -> Result<Option<Duration>, PlanError> {
+//!     let observed = Observed { daemon_set: ds, nodes, pods, revisions };
+//!     let synced = executor.sync(observed, in_flight, |call| println!("{}", call.subject())).await?;
+//!     if let Err(error) = &synced.executed {
+//!         eprintln!("{error}"); // next_plan knows what follows from it
 //!     }
-//!     Ok(())
+//!     Ok(synced.next_plan)
 //! }
 //! ```
 //!
 //! # The caller's duties
 //!
-//! 1. [`Executor::settle`] before each plan, [`RetryOrder::apply`] after it, and one plan of an object at a time.
-//! 2. Plan again: when an object changes, at the plan's `requeue_at`, at [`InFlight::next_settle`], after
-//!    [`RetryOrder::take_delay`], and after an error, with back-off. [`ExecuteError`] says which errors need a newer snapshot or a given time.
-//! 3. Before a revision is created, plan with [stored revisions](Executor::list_revisions): a watch may lag behind the one that has
-//!    shown the template, and a number would be given twice.
-//! 4. A client without retries. One process acts at a time: a [`Sender`] of yours answers [`ApiResponse::MayNotAct`] once another one may.
+//! 1. Lists of everything: all nodes, and all pods and ControllerRevisions of the namespace. One pass of an object at a time, each with the
+//!    same [`InFlight`].
+//! 2. The next pass: when an object changes, and after [`Synced::next_plan`]. After a [`PlanError`](daemonset::PlanError) a change alone helps.
+//! 3. A client without retries. One process acts at a time: a [`Sender`] of yours answers [`ApiResponse::MayNotAct`] once another one may.
+//!
+//! [`Executor::sync`] makes these steps; who makes them by hand (with a `Tracker`, or with a guard between plan and calls) makes all of
+//! them, in this order:
+//!
+//! 1. [`Executor::settle`] reads back the calls whose answer was lost.
+//! 2. The driver plans. Before a revision is created, it plans once more with [stored revisions](Executor::list_revisions): a watch may
+//!    lag behind the one that has shown the template, and a number would be given twice.
+//! 3. The plan's `requeue_at` is kept, before [`RetryOrder::apply`] takes the actions.
+//! 4. [`Executor::execute`].
+//! 5. [`InFlight::next_plan`] says when to plan again: at `requeue_at`, when a lost call can be read back, seconds after the first rejection of a target,
+//!    and after an error as [`ExecuteError`] says, with back-off.
 //!
 //! # Sources
 //!
@@ -63,6 +72,7 @@
 )]
 #![warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+mod back_off;
 mod error;
 mod executor;
 mod in_flight;
@@ -71,6 +81,7 @@ mod refusals;
 mod response;
 mod retry_order;
 mod stored_bytes;
+mod sync;
 mod tolerant;
 mod turns;
 
@@ -79,10 +90,12 @@ pub use executor::{Call, Executed, Executor};
 pub use in_flight::{Driver, InFlight};
 pub use response::{ApiResponse, Sender, UnknownOutcome};
 pub use retry_order::RetryOrder;
+pub use sync::Synced;
 
 /// For the controller of the same version: no part of the API.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::back_off::{BackOff, LONGEST as LONGEST_BACK_OFF, LONGEST_IN_OUTAGE};
     pub use crate::error::subject;
     pub use crate::reads::PAGE_SIZE;
     pub use crate::refusals::{created_name, is_outdated};

@@ -4,6 +4,7 @@
 //! `kube::runtime::Controller` has a queue, too. Its debounce starts again with each event, so that the DaemonSet would wait
 //! for the end of a rollout of many nodes, in which events never pause.
 
+use daemonset_executor::internal::{BackOff, LONGEST_BACK_OFF};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -11,10 +12,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
-
-/// The first delay after a failure; each further failure doubles it (client-go `DefaultTypedControllerRateLimiter`).
-const FIRST_RETRY: Duration = Duration::from_millis(5);
-const LONGEST_RETRY: Duration = Duration::from_secs(300);
 
 /// A work queue of keys.
 #[derive(Debug)]
@@ -32,16 +29,8 @@ struct State<K> {
     /// Those of the running keys that were forgotten meanwhile.
     forgotten: HashSet<K>,
     resting_until: HashMap<K, Instant>,
-    failures: HashMap<K, Failures>,
+    failures: HashMap<K, BackOff>,
     closed: bool,
-}
-
-/// Failures in a row.
-#[derive(Debug, Clone, Copy)]
-struct Failures {
-    count: u32,
-    /// When the next attempt is due.
-    retry_at: Instant,
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
@@ -67,7 +56,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub fn add_after(&self, key: K, delay: Duration) {
         let now = Instant::now();
         // A delay beyond the clock's range becomes the longest one.
-        self.add_at(key, now.checked_add(delay).unwrap_or_else(|| now + LONGEST_RETRY));
+        self.add_at(key, now.checked_add(delay).unwrap_or_else(|| now + LONGEST_BACK_OFF));
     }
 
     /// Adds a key that is due at an instant; of several due times the earliest counts.
@@ -91,7 +80,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Adds a key that is due after a delay, and delays all its other due times until then.
     pub fn hold(&self, key: K, delay: Duration) {
         let now = Instant::now();
-        let until = now.checked_add(delay).unwrap_or_else(|| now + LONGEST_RETRY);
+        let until = now.checked_add(delay).unwrap_or_else(|| now + LONGEST_BACK_OFF);
         let mut state = self.state();
         state.due.insert(key.clone(), until);
         state.resting_until.insert(key, until);
@@ -102,19 +91,13 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Adds a key again after a failure, with a growing delay. Only a failure of a due attempt doubles the delay: events that
     /// lead to further failures in between do not postpone the next attempt.
     pub fn retry(&self, key: K) {
-        self.retry_within(key, LONGEST_RETRY);
+        self.retry_within(key, LONGEST_BACK_OFF);
     }
 
     /// The same with another limit of the delay.
     pub fn retry_within(&self, key: K, longest: Duration) {
-        let now = Instant::now();
         let mut state = self.state();
-        let failures = state.failures.entry(key.clone()).or_insert(Failures { count: 0, retry_at: now });
-        if failures.retry_at <= now {
-            let delay = FIRST_RETRY.saturating_mul(1 << failures.count.min(20)).min(longest);
-            *failures = Failures { count: failures.count + 1, retry_at: now + delay };
-        }
-        let retry_at = failures.retry_at;
+        let retry_at = state.failures.entry(key.clone()).or_default().failed(longest);
         drop(state);
         self.add_at(key, retry_at);
     }
@@ -123,7 +106,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub fn retry_after(&self, key: K, delay: Duration) {
         let mut state = self.state();
         if let Some(failures) = state.failures.get_mut(&key) {
-            failures.retry_at = failures.retry_at.min(Instant::now() + delay);
+            failures.retry_by(Instant::now() + delay);
         }
         drop(state);
         self.add_after(key, delay);

@@ -19,8 +19,9 @@ use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::rollout::policy::Policies;
 use crate::turns::Turns;
-use crate::watches::{LONGEST_DELAY, RETRY_WHILE_STARTING};
+use crate::watches::RETRY_WHILE_STARTING;
 use daemonset_executor::UnknownOutcome;
+use daemonset_executor::internal::LONGEST_IN_OUTAGE;
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -180,8 +181,7 @@ impl Worker {
             // The outage is in the log already, once for all DaemonSets.
             ExecuteError::Unreachable(error) => {
                 tracing::debug!(daemonset = %key, error, "the plan failed: the API server is unreachable");
-                // As the watches: no DaemonSet waits for minutes after the end of a long outage.
-                self.queue.retry_within(key.clone(), LONGEST_DELAY);
+                self.queue.retry_within(key.clone(), LONGEST_IN_OUTAGE);
             }
             ExecuteError::Forbidden(refusal) if self.connection.may_be_starting() => {
                 tracing::debug!(daemonset = %key, error = %refusal, "the plan failed while the API server starts");

@@ -3,7 +3,7 @@
 use crate::server::{Fault, Server, status};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Owner, Pod};
 use daemonset::{ActionOutcome, Observed, Policy, Reconciler};
-use daemonset_executor::{ApiResponse, ExecuteError, Executed, Executor, InFlight, Sender};
+use daemonset_executor::{ApiResponse, Call, ExecuteError, Executed, Executor, InFlight, Sender};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, json};
@@ -25,6 +25,11 @@ struct Operator<S> {
     /// How the calls of the last plan went.
     calls: Vec<String>,
     cached_pods: Vec<Pod>,
+    /// What the cache of revisions shows, if it lags behind.
+    cached_revisions: Option<Vec<ControllerRevision>>,
+    image: &'static str,
+    /// The time until the next pass.
+    next_plan: Option<Duration>,
     /// The AgentSet, if the cache lags behind.
     cached_set: Option<Value>,
 }
@@ -40,6 +45,9 @@ fn operator<S: Sender>(server: &Server, sender: S) -> Operator<S> {
         in_flight: InFlight::new(Reconciler::new("u1", Policy::default()).of_kind(agent_set())),
         calls: Vec::new(),
         cached_pods: Vec::new(),
+        cached_revisions: None,
+        image: "a:1",
+        next_plan: None,
         cached_set: None,
     }
 }
@@ -55,27 +63,36 @@ impl<S: Sender> Operator<S> {
         let labels = json!({"agent-set": "edge"});
         let spec = json!({
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a:1"}]}},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": self.image}]}},
         });
         let mut set = self.cached_set.clone().unwrap_or_else(|| self.server.state().objects[SET].clone());
         set["spec"] = spec;
         let ds = DaemonSet { owner: agent_set(), ..from_value(set).unwrap() };
         let nodes: Vec<Node> =
             ["a", "b", "c"].map(|name| from_value(json!({"metadata": {"name": name}})).unwrap()).into();
-        let revisions: Vec<ControllerRevision> = self.objects("/controllerrevisions/");
-        self.executor.settle(&ds, &nodes, &mut self.in_flight).await?;
+        let revisions =
+            self.cached_revisions.clone().unwrap_or_else(|| self.objects("/controllerrevisions/"));
         let observed =
             Observed { daemon_set: &ds, nodes: &nodes, pods: &self.cached_pods, revisions: &revisions };
-        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
-        let plan = self.in_flight.driver.plan(observed, now).unwrap();
-        let actions = self.in_flight.retry_order.apply(plan.actions);
         self.calls.clear();
         let calls = &mut self.calls;
-        self.executor
-            .execute(&ds, &actions, &mut self.in_flight, |call| {
-                calls.push(format!("{}: {}", call.subject(), outcome(call.outcome)));
-            })
-            .await
+        let on_call = |call: &Call<'_>| calls.push(format!("{}: {}", call.subject(), outcome(call.outcome)));
+        let synced = self.executor.sync(observed, &mut self.in_flight, on_call).await.unwrap();
+        self.next_plan = synced.next_plan;
+        synced.executed
+    }
+
+    /// Passes at the instants that each names, while no watch tells of a change; until storage has so many pods.
+    async fn sync_alone_until(&mut self, pods: usize) -> Duration {
+        let began = Instant::now();
+        for _ in 0..50 {
+            let _ = self.sync().await;
+            if self.nodes_of_pods().len() == pods {
+                return began.elapsed();
+            }
+            advance(self.next_plan.expect("there is something to do")).await;
+        }
+        panic!("{:?}", self.nodes_of_pods());
     }
 
     /// Until a plan does nothing more.
@@ -166,7 +183,6 @@ async fn a_node_whose_pod_is_refused_holds_up_no_other_and_the_status_is_written
     let ExecuteError::Forbidden(refusal) = &error else { panic!("{error:?}") };
     assert_eq!(refusal.to_string(), "create a pod on a: a policy says no");
     assert_eq!(server.state().objects[SET]["status"]["desiredNumberScheduled"], 3);
-    assert!(operator.in_flight.retry_order.take_delay().is_some(), "the others need not wait for a back-off");
     operator.sync().await.unwrap_err();
     assert_eq!(operator.nodes_of_pods(), ["b", "c"]);
 }
@@ -178,6 +194,7 @@ async fn a_busy_api_server_is_asked_nothing_more() {
     server.fail("POST /api/v1/namespaces/agents/pods", 1, busy);
     let mut operator = operator(&server, server.client());
     assert_eq!(operator.sync().await, Err(ExecuteError::RetryAfter(Duration::from_secs(1))));
+    assert_eq!(operator.next_plan, Some(Duration::from_secs(1)), "no back-off");
     assert!(!server.state().calls.contains(&format!("PUT {SET}/status")));
 }
 
@@ -193,13 +210,14 @@ impl Sender for Former {
 #[tokio::test(start_paused = true)]
 async fn a_process_that_may_not_act_sends_nothing() {
     let server = Server::default();
-    let mut operator = operator(&server, Former);
-    assert_eq!(operator.sync().await, Err(ExecuteError::MayNotAct));
-    assert!(
-        matches!(operator.calls.as_slice(), [one] if one.ends_with(": rejected")),
-        "{:?}",
-        operator.calls
-    );
+    let mut former = operator(&server, Former);
+    assert_eq!(former.sync().await, Err(ExecuteError::MayNotAct));
+    assert!(former.calls.is_empty(), "the read before the plan was not sent: {:?}", former.calls);
+    // Where nothing must be read before, the first call of the plan is not sent.
+    operator(&server, server.client()).sync().await.unwrap();
+    let mut former = operator(&server, Former);
+    assert_eq!(former.sync().await, Err(ExecuteError::MayNotAct));
+    assert!(matches!(former.calls.as_slice(), [one] if one.ends_with(": rejected")), "{:?}", former.calls);
 }
 
 #[tokio::test(start_paused = true)]
@@ -218,4 +236,69 @@ async fn an_object_that_was_replaced_adopts_nothing() {
     let error = operator.sync().await.unwrap_err();
     assert_eq!(error, ExecuteError::Outdated("the DaemonSet was deleted or replaced".to_owned()));
     assert_eq!(server.state().calls.len(), calls);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_instants_of_the_passes_alone_lead_to_the_end() {
+    let server = Server::default();
+    let pods = "POST /api/v1/namespaces/agents/pods";
+    server.fail(pods, 1, Fault::Refuses(status(429, "TooManyRequests", "slow down")));
+    server.fail(pods, 2, Fault::Refuses(status(403, "Forbidden", "a policy says no")));
+    server.fail(pods, 1, Fault::Breaks);
+    let mut operator = operator(&server, server.client());
+    let took = operator.sync_alone_until(3).await;
+    // The create that was lost is read back from storage. Without that instant its node would wait for five minutes.
+    assert!(took < Duration::from_secs(100), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_fails_is_read_again() {
+    let server = Server::default();
+    server.fail("GET /apis/apps/v1/namespaces/agents/controllerrevisions", 3, Fault::Breaks);
+    let mut operator = operator(&server, server.client());
+    for back_off in [5, 10, 20] {
+        operator.sync().await.unwrap_err();
+        assert_eq!(operator.next_plan, Some(Duration::from_millis(back_off)));
+        // A change of an object in between postpones nothing.
+        operator.server.state().faults[0].1 += 1;
+        operator.sync().await.unwrap_err();
+        assert_eq!(operator.next_plan, Some(Duration::from_millis(back_off)));
+        advance(Duration::from_millis(back_off)).await;
+    }
+    assert_eq!(operator.sync().await, Ok(Executed::Whole));
+    assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"]);
+    assert_eq!(operator.next_plan, None, "time alone changes nothing");
+    operator.image = "a:2";
+    server.fail("GET /apis/apps/v1/namespaces/agents/controllerrevisions", 1, Fault::Breaks);
+    operator.sync().await.unwrap_err();
+    assert_eq!(operator.next_plan, Some(Duration::from_millis(5)), "the back-off begins anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_nodes_do_not_wait_for_the_back_off() {
+    let server = Server::default();
+    server.fail("GET /apis/apps/v1/namespaces/agents/controllerrevisions", 12, Fault::Breaks);
+    server.fail(r#"["a"]"#, 1, Fault::Refuses(status(403, "Forbidden", "a policy says no")));
+    let mut operator = operator(&server, server.client());
+    for _ in 0..12 {
+        operator.sync().await.unwrap_err();
+        advance(operator.next_plan.unwrap()).await;
+    }
+    assert!(operator.next_plan > Some(Duration::from_secs(5)), "{:?}", operator.next_plan);
+    operator.sync().await.unwrap_err();
+    assert_eq!(operator.next_plan, Some(Duration::from_secs(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_number_of_a_revision_that_no_watch_has_shown_is_not_given_again() {
+    let server = Server::default();
+    let mut operator = operator(&server, server.client());
+    operator.cached_revisions = Some(Vec::new());
+    operator.sync().await.unwrap();
+    operator.image = "a:2";
+    operator.sync().await.unwrap();
+    let mut numbers: Vec<i64> =
+        operator.objects::<ControllerRevision>("/controllerrevisions/").iter().map(|r| r.revision).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 2]);
 }
