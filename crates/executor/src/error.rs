@@ -104,10 +104,10 @@ impl ExecuteError {
             | ExecuteError::Unreachable(error)
             | ExecuteError::Unknown(UnknownOutcome { error, .. }) => {
                 let others = if others == 0 { String::new() } else { format!(" (and {others} more calls)") };
-                *error = format!("{}: {}{others}", subject(action), shortened(error));
+                *error = format!("{}: {}{others}", subject(action, None), shortened(error));
             }
             ExecuteError::Forbidden(refusal) | ExecuteError::Refused(refusal) => {
-                let text = format!("{}: {}", subject(action), shortened(&refusal.text));
+                let text = format!("{}: {}", subject(action, None), shortened(&refusal.text));
                 *refusal = Refusal { text, others };
             }
             ExecuteError::Outdated(_)
@@ -119,12 +119,16 @@ impl ExecuteError {
     }
 }
 
-/// The call of an action, in words.
-pub fn subject(action: &Action) -> String {
-    match action {
-        Action::CreatePod { node, .. } => format!("create a pod on {node}"),
-        Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
-        Action::UpdateStatus { .. } => "update the status".to_owned(),
-        action => action.to_string(),
+/// The call of an action in words, such as `delete pod edge-x7k2p on node-1`; with the name of the created pod where the answer has it.
+pub(crate) fn subject(action: &Action, created: Option<&str>) -> String {
+    match (action, action.subject_name().or(created)) {
+        (Action::UpdateStatus { .. }, _) => "update the status".to_owned(),
+        (Action::RecordEvent { reason, .. }, _) => format!("record the event {}", reason.as_str()),
+        (Action::Requeue { at, .. }, _) => format!("plan again at {at}"),
+        (Action::CreatePod { node, .. }, None) => format!("create a pod on {node}"),
+        (action, name) => {
+            let on = action.node().map(|node| format!(" on {node}")).unwrap_or_default();
+            format!("{} {} {}{on}", action.verb(), action.noun(), name.unwrap_or_default())
+        }
     }
 }

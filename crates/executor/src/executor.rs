@@ -75,9 +75,9 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The call in words, such as `create a pod on node-1`.
+    /// The call in words, such as `create a pod on node-1`, `delete pod edge-x7k2p on node-1` or `create revision edge-6b4c7c96bb`.
     pub fn subject(&self) -> String {
-        subject(self.action)
+        subject(self.action, self.object.map(|pod| pod.name.as_str()))
     }
 }
 
@@ -151,7 +151,7 @@ impl<S: Sender> Executor<S> {
         self
     }
 
-    /// Sends no `RecordEvent`: the caller combines and limits events.
+    /// Sends no [`RecordEvent`](Action::RecordEvent): the caller combines and limits events. [`Call::event`] has those that no plan has.
     #[must_use]
     pub fn without_events(mut self) -> Self {
         self.events = Events::Caller;
@@ -265,12 +265,16 @@ impl<S: Sender> Executor<S> {
         }
     }
 
+    pub(crate) fn caller<'a>(&'a self, ds: &'a DaemonSet) -> Caller<'a> {
+        Caller { daemon_set: ds, component: &self.component, now: (self.now)() }
+    }
+
     async fn execute_action(&self, ds: &DaemonSet, action: &Action, names: PodNames) -> CallResult {
         let is_event = matches!(action, Action::RecordEvent { .. });
         if is_event && self.events == Events::Caller {
             return CallResult::done();
         }
-        let caller = Caller { daemon_set: ds, component: &self.component, now: (self.now)() };
+        let caller = self.caller(ds);
         let Some(call) = ApiCall::new(action, &caller) else { return CallResult::done() };
         let request = match call.to_request() {
             Ok(request) => request,

@@ -74,6 +74,7 @@
 
 mod back_off;
 mod error;
+mod events;
 mod executor;
 mod in_flight;
 mod reads;
@@ -86,6 +87,7 @@ mod tolerant;
 mod turns;
 
 pub use error::{ExecuteError, Refusal};
+pub use events::CallEvent;
 pub use executor::{Call, Executed, Executor};
 pub use in_flight::{Driver, InFlight};
 pub use response::{ApiResponse, Sender, UnknownOutcome};
@@ -96,9 +98,8 @@ pub use sync::Synced;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::back_off::{BackOff, LONGEST as LONGEST_BACK_OFF, LONGEST_IN_OUTAGE};
-    pub use crate::error::subject;
     pub use crate::reads::PAGE_SIZE;
-    pub use crate::refusals::{created_name, is_outdated};
+    pub use crate::refusals::is_outdated;
     pub use crate::response::{
         error_chain, is_connect, is_namespace_terminating, retry_after_header, shortened,
     };

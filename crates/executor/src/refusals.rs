@@ -91,7 +91,7 @@ pub(crate) fn refuse(status: &Status, error: ExecuteError) -> CallResult {
 }
 
 /// The name of a pod to create; `None` where the API server generates it.
-pub fn created_name(action: &Action) -> Option<&str> {
+pub(crate) fn created_name(action: &Action) -> Option<&str> {
     let Action::CreatePod { pod, .. } = action else { return None };
     pod.name()
 }

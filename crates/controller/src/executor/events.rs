@@ -1,67 +1,36 @@
 //! The events about the calls of a plan.
 
 use super::{Executor, log_event, turns};
-use daemonset::model::{DaemonSet, PodMeta};
+use daemonset::model::DaemonSet;
 use daemonset::{Action, EventType};
-use daemonset_executor::internal::{created_name, is_namespace_terminating, shortened};
-use daemonset_executor::{ApiResponse, Call, ExecuteError, UnknownOutcome};
+use daemonset_executor::internal::shortened;
+use daemonset_executor::{ApiResponse, Call, CallEvent, ExecuteError};
 use kube::core::Status;
 
 impl Executor {
-    /// Records the events that Kubernetes' controller records (v1.36 `controller_utils.go RealPodControl`), and one for a restored
-    /// template.
-    pub(super) fn record_event(
-        &self,
-        ds: &DaemonSet,
-        action: &Action,
-        (response, pod): (&ApiResponse, Option<&PodMeta>),
-    ) {
-        let error = match response {
-            ApiResponse::Done(_) => None,
-            ApiResponse::Rejected(status) if status.is_not_found() || is_namespace_terminating(status) => {
-                return;
+    /// Records the events that Kubernetes' controller records, those of turns, and one for a restored template.
+    pub(super) fn record_event(&self, ds: &DaemonSet, call: &Call<'_>) {
+        if let Some(ApiResponse::Done(_)) = call.response {
+            let restored = match call.action {
+                Action::RestoreTemplate { revision, .. } => Some((
+                    "RestoredTemplate",
+                    format!(
+                        "Restored the template of {}, since the version after it has failed",
+                        revision.name
+                    ),
+                )),
+                _ => None,
+            };
+            if let Some((reason, message)) = turns::event(call.action).or(restored) {
+                return self.report(ds, EventType::Normal, reason, &message);
             }
-            ApiResponse::MayNotAct(_) => return,
-            // It may be the DaemonSet's own: the answer is looked at once more.
-            ApiResponse::Rejected(status) if status.is_already_exists() && created_name(action).is_some() => {
-                return;
-            }
-            ApiResponse::Rejected(status) => Some(status.message.clone()),
-            ApiResponse::RetryAfter(_) => Some("too many requests".to_owned()),
-            ApiResponse::NotSent(error) | ApiResponse::Unknown(UnknownOutcome { error, .. }) => {
-                Some(error.clone())
-            }
-        };
-        if let (Some((reason, message)), None) = (turns::event(action), &error) {
-            return self.report(ds, EventType::Normal, reason, &message);
         }
-        let (kind, reason, message) = match (action, error) {
-            (Action::CreatePod { .. }, None) => {
-                let name = pod.map(|pod| pod.name.as_str()).unwrap_or_default();
-                (EventType::Normal, "SuccessfulCreate", format!("Created pod: {name}"))
-            }
-            (Action::CreatePod { .. }, Some(error)) => {
-                (EventType::Warning, "FailedCreate", format!("Error creating: {error}"))
-            }
-            (Action::DeletePod { pod, .. }, None) => {
-                (EventType::Normal, "SuccessfulDelete", format!("Deleted pod: {}", pod.name))
-            }
-            (Action::DeletePod { .. }, Some(error)) => {
-                (EventType::Warning, "FailedDelete", format!("Error deleting: {error}"))
-            }
-            (Action::RestoreTemplate { revision, .. }, None) => {
-                let name = &revision.name;
-                let message =
-                    format!("Restored the template of {name}, since the version after it has failed");
-                (EventType::Normal, "RestoredTemplate", message)
-            }
-            _ => return,
-        };
+        let Some(CallEvent { event_type, reason, message, .. }) = call.event() else { return };
         // A failure is in the log as the failure of the plan.
-        if kind == EventType::Normal {
+        if event_type == EventType::Normal {
             log_event(ds, reason, &message);
         }
-        self.events.record(ds, kind, reason, &message);
+        self.events.record(ds, event_type, reason, &message);
     }
 
     /// Counts and reports a call that was refused for good. Refused creates and deletes of pods have the events of Kubernetes'

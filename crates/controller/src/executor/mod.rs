@@ -117,7 +117,7 @@ impl Executor {
         }
         if let Some(response) = call.response {
             self.metrics.count_call(call.action, response);
-            self.record_event(ds, call.action, (response, call.object));
+            self.record_event(ds, call);
         }
         self.record_refusal(ds, call);
         self.metrics.count_action(call.action, call.outcome);

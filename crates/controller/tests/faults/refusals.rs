@@ -121,12 +121,12 @@ async fn a_revision_in_unknown_bytes_is_left_to_a_person() {
     assert_eq!(cluster.nodes_with("agent:v3"), 4, "no pod is replaced before the history is right");
     let refused = events(&cluster, "FailedUpdate");
     let [(message, count)] = refused.as_slice() else { panic!("{refused:#?}") };
-    assert!(message.starts_with("Error updating: RenumberRevision agent-"), "{message}");
+    assert!(message.starts_with("Error updating: renumber revision agent-"), "{message}");
     assert!(message.contains(" -o json | kubectl replace --force -f -: "), "{message}");
     assert!((5..30).contains(count), "with back-off: {count}");
     let lines = log.lines("refuses a call");
     assert_eq!(lines.len(), 1, "{lines:#?}");
-    assert!(lines[0].contains("WARN") && lines[0].contains("RenumberRevision agent-"), "{lines:#?}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("renumber revision agent-"), "{lines:#?}");
     let metric = format!(r#"daemonset_refused_calls_total{{action="RenumberRevision",code="422"}} {count}"#);
     assert!(cluster.metrics.text().contains(&metric), "{metric}");
 
@@ -161,7 +161,7 @@ async fn a_revision_that_cannot_be_released_is_no_success() {
     sleep(5 * MINUTE).await;
     let refused = events(&cluster, "FailedUpdate");
     let [(message, count)] = refused.as_slice() else { panic!("{refused:#?}") };
-    assert!(message.contains("ReleaseRevision agent-") && *count > 3, "{refused:#?}");
+    assert!(message.contains("release revision agent-") && *count > 3, "{refused:#?}");
     relabel(AGENT);
     sleep(HOUR).await;
     cluster.finish(60).await;
