@@ -15,6 +15,10 @@ nightly:
 release:
     .ci/run release
 
+# The page as one file, target/web/daemonset.html: wasm-bindgen is needed, and wasm-opt makes it smaller.
+page:
+    crates/page/build.sh
+
 [no-exit-message]
 run +steps:
     .ci/run {{ steps }}

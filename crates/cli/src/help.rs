@@ -42,6 +42,16 @@ It answers yes, no or maybe for each DaemonSet, whatever the node's free resourc
 
 Exit codes: 0 the answer is printed, 1 two pods want one port or a DaemonSet is invalid, 2 bad input";
 
+pub(crate) const PAGE: &str = "\
+Examples:
+  kubectl daemonset page
+  kubectl daemonset page --open
+  kubectl daemonset page --open -f cluster.json --to cluster.html
+
+The file holds the cluster, and sends it nowhere. Values of environment variables and annotations that no plan reads are left out; commands and arguments are in it.
+
+Exit codes: 0 the page is written, 1 it can't be written, 2 bad input, or no program opens it";
+
 pub(crate) const DRAIN: &str = "\
 Examples:
   kubectl daemonset drain node-1 --example

@@ -21,6 +21,7 @@ mod help;
 mod manifest;
 mod manual;
 mod on;
+mod page;
 mod plan;
 mod rollout;
 mod shell;
@@ -76,6 +77,9 @@ enum Command {
     /// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent
     #[command(after_help = help::ROLLOUT)]
     Rollout(Box<rollout::args::Args>),
+    /// A page that tells in a browser why each node waits, as a file: empty, or filled with the cluster
+    #[command(after_help = help::PAGE)]
+    Page(Box<page::Args>),
     /// The DaemonSet, its plan in short, and its pod template or that of a revision
     #[command(after_help = help::DESCRIBE)]
     Describe(describe::Args),
@@ -122,6 +126,7 @@ fn run(command: Command) -> ExitCode {
         Command::Why(args) => return finish("stdout", why::run(&args)),
         Command::On(args) => return finish("stdout", on::run(&args)),
         Command::Drain(args) => return finish("stdout", drain::run(&args)),
+        Command::Page(args) => return finish("output", page::run(&args)),
         Command::Describe(args) => describe::describe(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Lint(args) => manifest::lint(&args),

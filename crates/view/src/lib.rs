@@ -29,6 +29,7 @@ pub mod hostile;
 pub mod lint;
 pub mod on;
 pub mod plan;
+pub mod share;
 pub mod simulate;
 pub mod steered;
 pub mod stuck;

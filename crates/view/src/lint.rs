@@ -1,6 +1,7 @@
 //! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
 use crate::cluster::Objects;
+use crate::hostile;
 use crate::simulate::policy;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
@@ -55,4 +56,15 @@ pub fn look(
 
 fn read_policy(text: &str) -> Result<Value, String> {
     policy::read(text.as_bytes())
+}
+
+/// A manifest as the API server would store it, so that a default that is written out is no change; as it is where the API server
+/// refuses it.
+///
+/// # Errors
+/// A field that can't be read.
+pub fn as_stored(admitted: Option<Value>, manifest: &Value) -> Result<DaemonSet, String> {
+    let mut applied = admitted.unwrap_or_else(|| manifest.clone());
+    hostile::put_stand_ins(&mut applied);
+    serde_path_to_error::deserialize(&applied).map_err(|error| format!("{}: {}", error.path(), error.inner()))
 }

@@ -182,12 +182,17 @@ impl Kubectl {
 
     /// These namespaces; `None` where one may not read them.
     pub(crate) fn namespaces(&self, names: &BTreeSet<String>) -> Option<Objects> {
+        Objects::read(&self.list_namespaces(names)?).ok()
+    }
+
+    /// The same as kubectl prints them.
+    pub(crate) fn list_namespaces(&self, names: &BTreeSet<String>) -> Option<Vec<u8>> {
         let one = match (&self.scope, names.first()) {
             // kubectl takes no name beside --all-namespaces.
             (Scope::All, _) | (_, None) => "namespaces".to_owned(),
             (Scope::Current | Scope::Namespace(_), Some(name)) => format!("namespace/{name}"),
         };
-        Objects::read(&self.list(&one, None).ok()?).ok()
+        self.list(&one, None).ok()
     }
 
     /// Names of all objects of these kinds; none where kubectl fails.

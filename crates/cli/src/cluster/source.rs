@@ -54,6 +54,18 @@ impl Source {
         }
     }
 
+    /// All that a plan needs, as it was read: several texts where kubectl is asked several times.
+    pub(crate) fn texts(&self) -> Result<Vec<Vec<u8>>, String> {
+        let Source::Kubectl(kubectl) = self else { return Ok(vec![self.bytes()?.into_owned()]) };
+        let mut texts = kubectl.get(Needs::Plan)?;
+        let mut needed = BTreeSet::new();
+        for text in &texts {
+            needed.append(&mut Objects::read(text)?.namespaces_that_need_powers());
+        }
+        texts.extend(if needed.is_empty() { None } else { kubectl.list_namespaces(&needed) });
+        Ok(texts)
+    }
+
     /// Opens a file or stdin to be read piece by piece.
     pub(crate) fn open(&self) -> io::Result<Box<dyn io::Read>> {
         Ok(match self {

@@ -75,11 +75,7 @@ fn of_manifest(
         Some(stored) => requests::replace(stored, manifest, FieldValidation::Warn),
         None => requests::create(manifest, FieldValidation::Warn),
     };
-    let admitted = admitted.result.map_err(|refused| refused.text(None));
-    let mut applied = admitted.unwrap_or_else(|_| manifest.clone());
-    hostile::put_stand_ins(&mut applied);
-    let mut applied: DaemonSet = serde_path_to_error::deserialize(&applied)
-        .map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
+    let mut applied = lint::as_stored(admitted.result.ok(), manifest)?;
     if let Some(policy) = policy {
         policy.annotate(&mut applied);
     }

@@ -3,7 +3,6 @@
 use crate::on::args::Question;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
-use daemonset_apiserver::requests::Requests;
 use daemonset_placement::Runs;
 use daemonset_view::on::words;
 use daemonset_view::on::{self, Answer, Row};
@@ -27,10 +26,10 @@ pub(crate) fn text(question: &Question, answer: &Answer<'_>) -> String {
     text.push('\n');
     let (certain, possible) = (&answer.requests.certain, &answer.requests.possible);
     if certain == possible {
-        text.push_str(&format!("{}{}\n", label("Total"), sum(certain)));
+        text.push_str(&format!("{}{}\n", label("Total"), words::sum(certain)));
     } else {
-        text.push_str(&format!("{}{}\n", label("At least"), sum(certain)));
-        text.push_str(&format!("{}{}\n", label("At most"), sum(possible)));
+        text.push_str(&format!("{}{}\n", label("At least"), words::sum(certain)));
+        text.push_str(&format!("{}{}\n", label("At most"), words::sum(possible)));
     }
     if !answer.host_ports.is_empty() {
         let ports = answer.host_ports.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -77,23 +76,8 @@ fn cells(row: &Row) -> [Cell; 5] {
     [
         Cell::new(on::name(&row.daemon)),
         runs,
-        or_dash(amounts(&row.requests)),
+        or_dash(words::amounts(&row.requests)),
         or_dash(ports),
         or_dash(row.why.clone()),
     ]
-}
-
-/// `cpu 100m, memory 64Mi`.
-fn amounts(requests: &Requests) -> String {
-    let amounts = requests.iter().filter(|(name, _)| *name != "pods");
-    amounts.map(|(name, amount)| format!("{name} {amount}")).collect::<Vec<_>>().join(", ")
-}
-
-/// `2 pods: cpu 100m, memory 64Mi`.
-fn sum(requests: &Requests) -> String {
-    let pods = requests.get("pods").map_or(0, |pods| usize::try_from(pods.units()).unwrap_or_default());
-    match amounts(requests) {
-        none if none.is_empty() => count(pods, "pod"),
-        amounts => format!("{}: {amounts}", count(pods, "pod")),
-    }
 }

@@ -9,6 +9,7 @@ mod inputs;
 mod kubectl;
 mod manifests;
 mod on;
+mod page;
 mod plan;
 mod program;
 mod rollout;

@@ -1,8 +1,9 @@
 //! Answers about a node in words.
 
-use crate::words::tainted;
+use crate::words::{count, tainted};
 use daemonset::model::Taint;
 use daemonset::report::NodePlacement;
+use daemonset_apiserver::requests::Requests;
 use daemonset_placement::{DaemonOn, Runs, UnknownFact, WhyNot};
 
 /// The answer in one word.
@@ -76,5 +77,20 @@ fn list(mut parts: Vec<String>) -> String {
         (Some(last), true) => last,
         (Some(last), false) => format!("{} and {last}", parts.join(", ")),
         (None, _) => String::new(),
+    }
+}
+
+/// `cpu 100m, memory 64Mi`.
+pub fn amounts(requests: &Requests) -> String {
+    let amounts = requests.iter().filter(|(name, _)| *name != "pods");
+    amounts.map(|(name, amount)| format!("{name} {amount}")).collect::<Vec<_>>().join(", ")
+}
+
+/// `2 pods: cpu 100m, memory 64Mi`.
+pub fn sum(requests: &Requests) -> String {
+    let pods = requests.get("pods").map_or(0, |pods| usize::try_from(pods.units()).unwrap_or_default());
+    match amounts(requests) {
+        none if none.is_empty() => count(pods, "pod"),
+        amounts => format!("{}: {amounts}", count(pods, "pod")),
     }
 }

@@ -1,0 +1,135 @@
+//! A policy or a manifest to try on the opened cluster, and the DaemonSets of a node.
+
+use crate::fleet::Fleet;
+use daemonset::model::{DaemonSet, Node};
+use daemonset::plan;
+use daemonset::policy::Powers;
+use daemonset::turns::details;
+use daemonset_apiserver::admission::{FieldValidation, Request, Restart, Rules, respond, template_change};
+use daemonset_lint::Finding;
+use daemonset_placement::NodeShape;
+use daemonset_view::cluster::{Choice, Input, Objects, Wanted, policy, read_documents};
+use daemonset_view::on::{self, Answer};
+use daemonset_view::{lint, simulate};
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// A policy, tried.
+#[derive(Serialize)]
+pub(crate) struct Tried {
+    /// Why it can't be used; empty where it can.
+    problems: String,
+    /// The policy in a few words.
+    words: Option<String>,
+    findings: Vec<Finding>,
+    /// The fleet with it.
+    fleet: Option<Fleet>,
+}
+
+/// A manifest, judged.
+#[derive(Serialize)]
+pub(crate) struct Judged {
+    name: String,
+    /// Whether applying it restarts pods, in words.
+    restart: String,
+    /// The differences that do.
+    differences: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+/// The DaemonSets of a node.
+#[derive(Serialize)]
+pub(crate) struct OnNode {
+    rows: Vec<[String; 5]>,
+    sums: Vec<(&'static str, String)>,
+}
+
+/// The text of the policy in force, as the DaemonSet has it.
+pub(crate) fn in_force(daemon_set: &DaemonSet) -> &str {
+    daemon_set.metadata.annotations.get(policy::POLICY).unwrap_or_default()
+}
+
+/// Tries a policy; an empty text is none.
+pub(crate) fn tried(
+    objects: &Objects,
+    name: &str,
+    text: &str,
+    powers: &Powers,
+    now: Timestamp,
+) -> Result<Tried, String> {
+    let wanted = Wanted::parse(name)?;
+    let choice = || Choice { daemon_set: Some(wanted.clone()), now: Some(now), policy: None };
+    let mut objects = objects.clone();
+    objects.annotate(Some(&wanted), policy::POLICY, text)?;
+    let daemon_set = objects.model_of(Some(&wanted))?;
+    let read = |text: &str| simulate::policy::read(text.as_bytes());
+    let input = Input::from_list(objects.clone(), &choice())?;
+    let findings = lint::look(objects, &daemon_set, None, name, (powers, now))?;
+    let asked = daemonset::Policy::default().with_annotations(&daemon_set, powers, read);
+    let problems = match &asked {
+        Ok(_) => String::new(),
+        Err(_) => policy::in_words(&input.policy_problems, Some("the policy")),
+    };
+    let fleet = match (&asked, input.snapshot()) {
+        (Ok(_), Ok(snapshot)) => {
+            let (plan, details) = (plan(&snapshot), details(&snapshot));
+            Some(Fleet::new(&input, &plan, &details, Vec::new()))
+        }
+        _ => None,
+    };
+    Ok(Tried { problems, words: asked.ok().as_ref().and_then(simulate::policy::words), findings, fleet })
+}
+
+/// Judges a manifest of a DaemonSet that is in the cluster.
+pub(crate) fn judged(
+    objects: &Objects,
+    text: &str,
+    powers: &Powers,
+    now: Timestamp,
+) -> Result<Judged, String> {
+    let documents = read_documents(text.as_bytes())?;
+    let mut manifest = Objects::of_documents(documents)?;
+    manifest.found_in("the manifest".to_owned(), "");
+    let manifest = manifest.choose(None)?.daemon_set;
+    let namespace =
+        Some(daemonset_view::cluster::namespace(&manifest)).filter(|namespace| !namespace.is_empty());
+    let wanted = Wanted::named(namespace, daemonset_view::cluster::name(&manifest));
+    let stored = objects.choose(Some(&wanted))?.daemon_set;
+    let name = daemonset_view::cluster::full_name(&stored);
+    let change = template_change(&stored, &manifest).map_err(|refusal| refusal.to_string())?;
+    let restart = match &change {
+        None => "applying it restarts no pod",
+        Some(change) if change.restart == Restart::OnDelete => {
+            "applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted"
+        }
+        Some(_) => "applying it restarts every pod",
+    };
+    let differences = change.iter().flat_map(|change| &change.differences).map(ToString::to_string).collect();
+    let rules = Rules::new().field_validation(FieldValidation::Warn);
+    let admitted = respond(Request::Update(&stored, &manifest), &rules).stored.ok();
+    let applied = lint::as_stored(admitted, &manifest)?;
+    let before = objects.model_of(Some(&wanted))?;
+    let findings = lint::look(objects.clone(), &applied, Some(&before), &name, (powers, now))?;
+    Ok(Judged { restart: restart.to_owned(), differences, findings, name })
+}
+
+/// The DaemonSets that run on a node, or on a new one like it.
+pub(crate) fn on_node(daemon_sets: &[DaemonSet], node: &Node, is_new: bool) -> Result<OnNode, String> {
+    let shape = if is_new { NodeShape::like(node) } else { NodeShape::from(node) };
+    let answer = Answer::new(daemon_sets, &shape)?;
+    let rows = answer.daemon_sets.iter().map(|row| {
+        let ports = row.daemon.host_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let runs = on::words::runs(&row.daemon.runs).to_owned();
+        [on::name(&row.daemon), runs, on::words::amounts(&row.requests), ports, row.why.clone()]
+    });
+    let (certain, possible) = (&answer.requests.certain, &answer.requests.possible);
+    let mut sums = match certain == possible {
+        true => vec![("Total", on::words::sum(certain))],
+        false => vec![("At least", on::words::sum(certain)), ("At most", on::words::sum(possible))],
+    };
+    sums.extend(answer.port_conflicts.iter().map(|conflict| {
+        let on::Conflict { first, second, port } = conflict;
+        ("Conflict", format!("{port} is wanted by {first} and {second}: only one of their pods gets it"))
+    }));
+    Ok(OnNode { rows: rows.collect(), sums })
+}

@@ -1,0 +1,123 @@
+// The page: what is open, and which view is shown.
+import { attempt, byId, element } from './dom.js';
+import { ask, open, took } from './planner.js';
+import { begin, fleet, goTo, why } from './fleet.js';
+import { rehearsal } from './rehearsal.js';
+import { manifest, policyView } from './policy.js';
+import { share, shared } from './share.js';
+
+async function show(opened, text, now = opened.now) {
+  if (opened.manifest) {
+    if (byId('main').hidden) throw new Error('This is a manifest. Open a cluster first, or a story: the manifest is then judged against it.');
+    select('policy');
+    return manifest(text);
+  }
+  const chooser = byId('daemonset');
+  chooser.replaceChildren(...opened.daemonSets.map(({ name, now }) => element('option', { value: name }, `${name}: ${now}`)));
+  chooser.value = opened.chosen;
+  byId('chooser').hidden = opened.daemonSets.length < 2;
+  byId('main').hidden = false;
+  byId('tabs').hidden = false;
+  share.text = text;
+  await begin(now);
+  rehearsal.reset();
+  return undefined;
+}
+
+export async function openText(text, now) {
+  const begun = performance.now();
+  Object.assign(fleet, { opening: begun });
+  delete took.paint;
+  const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+  await show(await open(bytes), text, now);
+  took.drop = performance.now() - begun;
+}
+
+async function openStory(name) {
+  const { opened, dump } = await ask({ ask: 'story', name });
+  share.story = name;
+  await show(opened, dump);
+}
+
+export function select(name) {
+  for (const tab of document.querySelectorAll('[role=tab]')) {
+    const chosen = tab.id === `tab-${name}`;
+    tab.setAttribute('aria-selected', chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    byId(tab.getAttribute('aria-controls')).hidden = !chosen;
+  }
+  if (name === 'policy') policyView();
+}
+
+const tabs = [...document.querySelectorAll('[role=tab]')];
+tabs.forEach((tab, at) => {
+  tab.addEventListener('click', () => select(tab.id.slice(4)));
+  tab.addEventListener('keydown', ({ key }) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    if (!step) return;
+    const next = tabs[(at + step + tabs.length) % tabs.length];
+    select(next.id.slice(4));
+    next.focus();
+  });
+});
+
+byId('story').addEventListener('change', () => { if (byId('story').value) attempt(() => openStory(byId('story').value)); });
+byId('daemonset').addEventListener('change', () => attempt(async () => {
+  await ask({ ask: 'choose', daemonSet: byId('daemonset').value });
+  await begin(fleet.opened);
+  rehearsal.reset();
+}));
+byId('paste-open').addEventListener('click', () => {
+  byId('paste').hidden = !byId('paste').hidden;
+  byId('paste-open').setAttribute('aria-expanded', !byId('paste').hidden);
+  if (!byId('paste').hidden) byId('text').focus();
+});
+byId('paste-go').addEventListener('click', () => { forgetStory(); attempt(() => openText(byId('text').value)); });
+byId('file').addEventListener('change', () => openFile(byId('file').files[0]));
+
+function forgetStory() {
+  share.story = '';
+  byId('story').value = '';
+}
+
+function openFile(file) {
+  if (!file) return;
+  forgetStory();
+  attempt(async () => openText(new Uint8Array(await file.arrayBuffer())));
+}
+
+addEventListener('dragover', (event) => { event.preventDefault(); byId('drop').hidden = false; });
+addEventListener('dragleave', (event) => { if (!event.relatedTarget) byId('drop').hidden = true; });
+addEventListener('drop', (event) => {
+  event.preventDefault();
+  byId('drop').hidden = true;
+  openFile(event.dataTransfer.files[0]);
+});
+addEventListener('paste', (event) => {
+  if (/^(textarea|input)$/i.test(event.target.tagName)) return;
+  const text = event.clipboardData.getData('text');
+  if (!text.trim()) return;
+  forgetStory();
+  attempt(() => openText(text));
+});
+
+attempt(async () => {
+  const stories = await ask({ ask: 'stories' });
+  byId('story').append(...stories.map(({ name, title, about }) => element('option', { value: name, title: about }, title)));
+  const filled = byId('cluster');
+  const link = await shared();
+  if (filled) await openText(filled.textContent, filled.dataset.now);
+  else if (link?.story) { byId('story').value = link.story; await openStory(link.story); }
+  else if (link?.text) await openText(link.text);
+  if (link?.daemonSet && link.daemonSet !== byId('daemonset').value) {
+    byId('daemonset').value = link.daemonSet;
+    await ask({ ask: 'choose', daemonSet: link.daemonSet });
+    await begin(fleet.opened);
+  }
+  if (link?.now) await goTo(link.now);
+  if (link?.node) { fleet.node = link.node; await why(); }
+  if (link?.view) select(link.view);
+}).finally(() => { document.documentElement.dataset.ready = 'yes'; });
+
+// The times of the last answers, in milliseconds, for the curious and for tests.
+document.documentElement.took = took;

@@ -1,0 +1,55 @@
+// Questions to the planner, which runs in a worker: the page never waits for it.
+import { byId } from './dom.js';
+
+const worker = new Worker(URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' })));
+const waiting = new Map();
+let numbers = 0;
+// How long the planner took for the last answer to each question, in milliseconds; for the curious and for tests.
+export const took = {};
+
+worker.onmessage = ({ data }) => {
+  if (data.failed) {
+    waiting.forEach(({ reject }) => reject(new Error(data.failed)));
+    waiting.clear();
+    return;
+  }
+  if (!waiting.has(data.number)) return;
+  const { resolve, reject, kind } = waiting.get(data.number);
+  waiting.delete(data.number);
+  took[kind] = data.took;
+  const answer = JSON.parse(data.answer);
+  if ('error' in answer) reject(new Error(answer.error));
+  else resolve(answer.ok);
+};
+worker.postMessage({ wasm: byId('wasm').textContent.trim() });
+
+function send(kind, message, transfer = []) {
+  return new Promise((resolve, reject) => {
+    const number = ++numbers;
+    waiting.set(number, { resolve, reject, kind });
+    worker.postMessage({ ...message, number }, transfer);
+  });
+}
+
+export const ask = (question) => send(question.ask, { question: JSON.stringify(question) });
+export const open = (bytes) => send('open', { bytes });
+
+// A function that asks one question at a time, and leaves out those that newer ones have overtaken.
+export function latest(act) {
+  let running = false;
+  let next;
+  return async function run(...given) {
+    next = given;
+    if (running) return;
+    running = true;
+    try {
+      while (next) {
+        const now = next;
+        next = undefined;
+        await act(...now);
+      }
+    } finally {
+      running = false;
+    }
+  };
+}

@@ -1,0 +1,64 @@
+// A link with the whole state in its fragment, which no server ever sees.
+import { attempt, byId, copyText, element, save } from './dom.js';
+import { ask } from './planner.js';
+import { fleet } from './fleet.js';
+
+export const share = { story: '', text: null };
+// Longer links are cut by many programs.
+const LONG = 30000;
+
+const place = byId('share');
+const environment = element('input', { type: 'checkbox', id: 'share-environment' });
+const annotations = element('input', { type: 'checkbox', id: 'share-annotations' });
+const make = element('button', { type: 'button', id: 'share-go' }, 'Make a link');
+const link = element('input', { type: 'text', readOnly: true, id: 'share-link', ariaLabel: 'The link', hidden: true });
+const copy = element('button', { type: 'button', hidden: true }, 'Copy');
+const size = element('p', { role: 'status', className: 'muted', id: 'share-size' });
+const saveDump = element('button', { type: 'button', id: 'share-save' }, 'Save the cluster as a file');
+const print = element('button', { type: 'button' }, 'Print');
+place.append(
+  element('h2', {}, 'Share what you see'),
+  element('p', {}, 'The link holds the cluster, the time and the view, compressed, after its #: whoever opens it sees the same, and no server sees any of it. '
+    + 'Values of environment variables and annotations that no plan reads are left out. Commands, arguments and labels are in it: look at them first.'),
+  element('div', { className: 'bar' }, element('label', {}, environment, ' with the values of environment variables'), element('label', {}, annotations, ' with all annotations')),
+  element('div', { className: 'bar' }, make, link, copy), size,
+  element('div', { className: 'bar' }, saveDump, print),
+);
+
+const base64 = (bytes) => {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+};
+
+async function through(stream, bytes) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+async function state() {
+  const view = document.querySelector('[role=tab][aria-selected=true]').id.slice(4);
+  const shown = { view: view === 'share' ? 'fleet' : view, now: fleet.now, daemonSet: byId('daemonset').value, node: fleet.node };
+  if (share.story) return { ...shown, story: share.story };
+  return { ...shown, text: await ask({ ask: 'share', environment: environment.checked, annotations: annotations.checked }) };
+}
+
+make.addEventListener('click', () => attempt(async () => {
+  const packed = base64(await through(new CompressionStream('deflate-raw'), new TextEncoder().encode(JSON.stringify(await state()))));
+  link.value = `${location.href.replace(/#.*/, '')}#s=${packed}`;
+  link.hidden = false;
+  copy.hidden = false;
+  size.textContent = `${link.value.length.toLocaleString('en')} characters.${link.value.length > LONG ? ' Many programs cut such a long link: a file is safer.' : ''}`;
+}));
+copy.addEventListener('click', () => copyText(copy, link.value));
+saveDump.addEventListener('click', () => attempt(async () => {
+  save('cluster.json', 'application/json', await ask({ ask: 'share', environment: environment.checked, annotations: annotations.checked }));
+}));
+print.addEventListener('click', () => window.print());
+
+// The state that the link has, if any.
+export async function shared() {
+  const packed = /^#s=([\w-]+)$/.exec(location.hash)?.[1];
+  if (!packed) return null;
+  const bytes = Uint8Array.from(atob(packed.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(await through(new DecompressionStream('deflate-raw'), bytes)));
+}
