@@ -4,18 +4,19 @@
 //! `cargo run -p daemonset-controller --example agent_set`, with the current context of your kubeconfig; `agent_set.sh` beside
 //! it creates the kind, and tries a rollout, an undo and a surge.
 //!
-//! It is small on purpose: one task, no leader election, and no look at storage after a lost response. See the crate's own
-//! binary for those.
+//! It is small on purpose: all objects in turn in one loop, a plan of every AgentSet after each change, no leader election, and no look at
+//! storage after a lost response. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves
+//! them to `daemonset-executor`.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Owner, Pod};
-use daemonset::{Action, ActionOutcome, EventType, Observed, Policy, Reconciler, plan};
+use daemonset::{Action, ActionOutcome, EventType, Observed, Policy, Reconciler};
 use daemonset_audit::audit;
 use futures::stream::{BoxStream, select_all};
 use futures::{FutureExt, StreamExt};
 use jiff::Timestamp;
-use kube::api::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::runtime::reflector::{Store, reflector, store::Writer};
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client, Resource};
@@ -30,6 +31,12 @@ const COMPONENT: &str = "agent-set-controller";
 /// The kind in owner references, paths and events.
 fn agent_set() -> Owner {
     Owner::new("agents.example.com/v1", "AgentSet")
+}
+
+fn resource() -> ApiResource {
+    let owner = agent_set();
+    let kind = GroupVersionKind::gvk(owner.group(), "v1", &owner.kind);
+    ApiResource::from_gvk_with_plural(&kind, &owner.plural)
 }
 
 /// An AgentSet as the library sees it: metadata and status are its own, the spec is inside its own.
@@ -52,9 +59,7 @@ struct Controller {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let client = Client::try_default().await.context("find the API server")?;
-    let owner = agent_set();
-    let kind = GroupVersionKind::gvk(owner.group(), "v1", &owner.kind);
-    let kind = ApiResource::from_gvk_with_plural(&kind, &owner.plural);
+    let kind = resource();
     let (sets, set_changes) = cache(Api::<DynamicObject>::all_with(client.clone(), &kind), kind);
     let (nodes, node_changes) = cache(Api::<Node>::all(client.clone()), ());
     let (pods, pod_changes) = cache(Api::<Pod>::all(client.clone()), ());
@@ -120,30 +125,56 @@ impl Controller {
         let (nodes, pods, revisions) = (self.nodes.state(), self.pods.state(), self.revisions.state());
         let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &revisions };
         let now = Timestamp::now();
-        let snapshot = reconciler.snapshot(observed, now)?;
-        let plan = plan(&snapshot);
+        let (mut snapshot, stored);
+        snapshot = reconciler.snapshot(observed, now)?;
+        let mut plan = daemonset::plan(&snapshot);
+        if plan.actions.iter().any(|action| matches!(action, Action::CreateRevision { .. })) {
+            // The watch of revisions may lag behind the one that has shown the template. Stored revisions decide the new number, so
+            // that none is given twice.
+            let api = Api::<ControllerRevision>::namespaced(self.client.clone(), &ds.metadata.namespace);
+            stored = api.list(&ListParams::default()).await?.items;
+            let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &stored };
+            snapshot = reconciler.snapshot(observed, now)?;
+            plan = daemonset::plan(&snapshot);
+        }
         if let Some(violation) = audit(&snapshot, &plan.actions).first() {
             bail!("the plan breaks a safety rule: {violation}");
         }
+        if plan.actions.iter().any(is_adoption) {
+            check_before_adoption(&self.client, &ds).await?;
+        }
+        let until = |at: Timestamp| at.duration_since(Timestamp::now()).try_into().unwrap_or_default();
         for batch in plan.batches() {
             let mut ended_by = None;
             for action in batch {
                 let outcome = execute(&self.client, &ds, action).await?;
                 if reconciler.record(action, &outcome, Timestamp::now())?.is_break() {
-                    ended_by = Some(action);
+                    ended_by = ended_by.or(Some(action));
                 }
             }
             if let Some(action) = ended_by {
                 for action in plan.after_break(action) {
-                    execute(&self.client, &ds, action).await?;
+                    let outcome = execute(&self.client, &ds, action).await?;
+                    let _ = reconciler.record(action, &outcome, Timestamp::now())?;
                 }
-                let at = reconciler.memory().retry_at().unwrap_or_else(Timestamp::now);
-                return Ok(at.duration_since(Timestamp::now()).try_into().unwrap_or_default());
+                return Ok(reconciler.memory().retry_at().map_or(Duration::from_secs(1), until));
             }
         }
-        let until = |at: Timestamp| at.duration_since(Timestamp::now()).try_into().unwrap_or_default();
         Ok(plan.requeue_at().map_or(Duration::from_secs(60), until))
     }
+}
+
+fn is_adoption(action: &Action) -> bool {
+    matches!(action, Action::AdoptPod { .. } | Action::AdoptRevision { .. })
+}
+
+/// An AgentSet that is gone, or was replaced, must adopt nothing.
+async fn check_before_adoption(client: &Client, ds: &DaemonSet) -> anyhow::Result<()> {
+    let api = Api::<DynamicObject>::namespaced_with(client.clone(), &ds.metadata.namespace, &resource());
+    let stored = api.get(&ds.metadata.name).await?.metadata;
+    let is_same = stored.uid.as_deref() == Some(ds.metadata.uid.as_str());
+    ensure!(is_same && stored.deletion_timestamp.is_none(), "the AgentSet was deleted or replaced");
+    Ok(())
 }
 
 /// Sends the call of an action once, and records an event about the AgentSet for each pod that it creates or deletes.
@@ -154,11 +185,14 @@ async fn execute(client: &Client, ds: &DaemonSet, action: &Action) -> anyhow::Re
     println!("{action}: {} {}", request.method(), request.uri());
     let answer = client.request::<Value>(request).await;
     let (outcome, event) = match (action, answer) {
-        (Action::CreatePod { .. }, Ok(body)) => {
-            let pod: Pod = serde_json::from_value(body)?;
-            let message = format!("Created pod: {}", pod.metadata.name);
-            (ActionOutcome::Created(ObjectRef::from(&pod.metadata)), Some(("SuccessfulCreate", message)))
-        }
+        (Action::CreatePod { .. }, Ok(body)) => match serde_json::from_value::<Pod>(body) {
+            Ok(pod) => {
+                let message = format!("Created pod: {}", pod.metadata.name);
+                (ActionOutcome::Created(ObjectRef::from(&pod.metadata)), Some(("SuccessfulCreate", message)))
+            }
+            // It was created, and the watch will show it.
+            Err(_) => (ActionOutcome::Unknown, None),
+        },
         (Action::DeletePod { pod, .. }, Ok(_)) => {
             (ActionOutcome::Done, Some(("SuccessfulDelete", format!("Deleted pod: {}", pod.name))))
         }

@@ -1,4 +1,5 @@
-//! A controller of DaemonSets with [`kube::runtime::Controller`], in about 150 lines.
+//! A controller of DaemonSets with [`kube::runtime::Controller`], its calls by hand; `node_agent` beside it, for a custom kind, leaves them to
+//! `daemonset-executor`.
 //!
 //! `cargo run -p daemonset-controller --example kube_runtime`, with the current context of your kubeconfig, in a cluster whose own
 //! DaemonSet controller is off. Its dependencies are in `docs/embed.md`.
@@ -14,6 +15,7 @@ use daemonset_placement::affected;
 use futures::stream::{BoxStream, iter, select_all};
 use futures::{StreamExt, future};
 use jiff::Timestamp;
+use kube::api::ListParams;
 use kube::runtime::controller::{Action as Next, Controller};
 use kube::runtime::reflector::{ObjectRef as Key, Store, reflector, store::Writer};
 use kube::runtime::watcher::{Config, Event, watcher};
@@ -114,17 +116,24 @@ fn node_wakes(
 ) -> Vec<Key<DaemonSet>> {
     let (sets, pods) = (sets.state(), pods.state());
     let (before, after) = match event {
-        Event::Apply(node) => (known.insert(node.name_any(), node.clone()), Some(node)),
-        Event::Delete(node) => (known.remove(&node.name_any()), None),
+        Event::Apply(node) => (known.insert(node.name_any(), node.clone()), node),
+        // The memory may wait for any node.
+        Event::Delete(node) => {
+            known.remove(&node.name_any());
+            return sets.iter().map(|set| set.to_object_ref(())).collect();
+        }
         Event::InitDone => return sets.iter().map(|set| set.to_object_ref(())).collect(),
         Event::InitApply(node) => {
             known.insert(node.name_any(), node);
             return Vec::new();
         }
-        Event::Init => return Vec::new(),
+        Event::Init => {
+            known.clear();
+            return Vec::new();
+        }
     };
     let all = (sets.iter().map(Arc::as_ref), pods.iter().map(Arc::as_ref));
-    affected(all.0, all.1, before.as_ref(), after.as_ref()).iter().map(|set| set.to_object_ref(())).collect()
+    affected(all.0, all.1, before.as_ref(), Some(&after)).iter().map(|set| set.to_object_ref(())).collect()
 }
 
 /// `Controller` never reconciles a DaemonSet twice at once, so that its reconciler may be taken out meanwhile.
@@ -150,7 +159,18 @@ async fn sync(set: &DaemonSet, context: &Context, reconciler: &mut Reconciler) -
     )?;
     let (nodes, pods, revisions) = (context.nodes.state(), context.pods.state(), context.revisions.state());
     let observed = Observed { daemon_set: set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    let plan = reconciler.plan(observed, Timestamp::now())?;
+    let mut plan = reconciler.plan(observed, Timestamp::now())?;
+    if plan.actions.iter().any(|action| matches!(action, Action::CreateRevision { .. })) {
+        // The watch of revisions may lag behind the one that has shown the template. Stored revisions decide the new number, so that none
+        // is given twice.
+        let stored = Api::<ControllerRevision>::namespaced(context.client.clone(), &set.metadata.namespace);
+        let stored = stored.list(&ListParams::default()).await?.items;
+        let observed = Observed { daemon_set: set, nodes: &nodes, pods: &pods, revisions: &stored };
+        plan = reconciler.plan(observed, Timestamp::now())?;
+    }
+    if plan.actions.iter().any(is_adoption) {
+        check_before_adoption(&context.client, set).await?;
+    }
     for batch in plan.batches() {
         let mut ended_by = None;
         for action in batch {
@@ -174,15 +194,30 @@ fn until(at: Timestamp) -> Duration {
     at.duration_since(Timestamp::now()).try_into().unwrap_or_default()
 }
 
+fn is_adoption(action: &Action) -> bool {
+    matches!(action, Action::AdoptPod { .. } | Action::AdoptRevision { .. })
+}
+
+/// A DaemonSet that is gone, or was replaced, must adopt nothing.
+async fn check_before_adoption(client: &Client, set: &DaemonSet) -> anyhow::Result<()> {
+    let stored = Api::<DaemonSet>::namespaced(client.clone(), &set.metadata.namespace);
+    let stored = stored.get(&set.metadata.name).await?.metadata;
+    let is_same = stored.uid == set.metadata.uid && stored.deletion_timestamp.is_none();
+    anyhow::ensure!(is_same, "the DaemonSet was deleted or replaced");
+    Ok(())
+}
+
 /// Sends the call of an action once.
 async fn execute(client: &Client, set: &DaemonSet, action: &Action) -> anyhow::Result<ActionOutcome> {
     let caller = Caller { daemon_set: set, component: "example-controller", now: Timestamp::now() };
     let Some(call) = ApiCall::new(action, &caller) else { return Ok(ActionOutcome::Done) };
     println!("{}/{}: {action}", set.metadata.namespace, set.metadata.name);
     Ok(match (action, client.request::<Value>(call.to_request()?).await) {
-        (Action::CreatePod { .. }, Ok(body)) => {
-            ActionOutcome::Created(ObjectRef::from(&serde_json::from_value::<Pod>(body)?.metadata))
-        }
+        (Action::CreatePod { .. }, Ok(body)) => match serde_json::from_value::<Pod>(body) {
+            Ok(pod) => ActionOutcome::Created(ObjectRef::from(&pod.metadata)),
+            // It was created, and the watch will show it.
+            Err(_) => ActionOutcome::Unknown,
+        },
         (_, Ok(_)) => ActionOutcome::Done,
         (Action::DeletePod { .. }, Err(kube::Error::Api(status))) if status.is_not_found() => {
             ActionOutcome::Done

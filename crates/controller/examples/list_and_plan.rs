@@ -1,4 +1,4 @@
-//! Plans one DaemonSet of a real cluster and prints the actions, a line each. It executes nothing.
+//! Plans one DaemonSet of a real cluster and prints the actions and the outcome of each node, a line each. It executes nothing.
 //!
 //! `cargo run -p daemonset-controller --example list_and_plan -- NAMESPACE NAME`, with the current context of your kubeconfig.
 
@@ -30,6 +30,9 @@ async fn main() -> anyhow::Result<()> {
     println!("{} actions", plan.actions.len());
     for action in &plan.actions {
         println!("{action}");
+    }
+    for node in &plan.report.nodes {
+        println!("{}: {}", node.node, node.outcome);
     }
     Ok(())
 }
