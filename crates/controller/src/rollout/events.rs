@@ -58,6 +58,8 @@ impl Story {
         let mut next = match current.origin {
             // Its marks come with the next plan, and the other events after the one of the beginning.
             RevisionOrigin::Created => State::default(),
+            // Beside another controller, which has to renumber it first.
+            RevisionOrigin::CurrentAgain if !plan.actions.iter().any(is_renumbering) => State::default(),
             _ => State::after(plan, rollout, &marks),
         };
         let revision = (current.name.clone(), current.number);
@@ -126,6 +128,10 @@ fn marks(plan: &Plan, rollout: &RolloutReport) -> Vec<RolloutReason> {
         .filter_map(mark_of)
         .filter(|mark| begins || *mark != RolloutReason::RolloutStarted)
         .collect()
+}
+
+fn is_renumbering(action: &Action) -> bool {
+    matches!(action, Action::RenumberRevision { .. })
 }
 
 /// The mark that an action writes. A revision is created with the mark of its beginning.
