@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # crates/page/build.sh [FILE]: the page as one file, target/web/daemonset.html. It needs the target wasm32-unknown-unknown,
-# wasm-bindgen of the version of Cargo.lock, and openssl; wasm-opt (binaryen 120 or newer) makes it smaller.
+# wasm-bindgen of the version of Cargo.lock, and openssl; wasm-opt (binaryen 120 or newer) and zopfli make it smaller.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 web=crates/page/web out=target/web
@@ -36,7 +36,8 @@ modules=(dom planner cells fleet rehearsal policy share main)
     echo '})();'
 } >"$out/script.js"
 cat "$out/planner.js" "$web/worker.js" >"$out/worker.js"
-gzip -9 -n -c "$out/planner.wasm" | base64 -w 0 >"$out/wasm.txt"
+if command -v zopfli >/dev/null; then zopfli -c "$out/planner.wasm"; else gzip -9 -n -c "$out/planner.wasm"; fi |
+    base64 -w 0 >"$out/wasm.txt"
 
 # Only this script and this style run.
 hashed() { printf "'sha256-%s'" "$(openssl dgst -sha256 -binary "$1" | base64 -w 0)"; }

@@ -25,24 +25,24 @@ let browser;
 const outside = [];
 const complaints = [];
 
-async function opened(hash = '') {
+async function opened(hash = '', file = html) {
   const page = await browser.newPage();
   await page.setViewport({ width: 1280, height: 900 });
-  page.on('request', (request) => { if (!/^(file:|blob:|data:)/.test(request.url()) || (/^file:/.test(request.url()) && !request.url().startsWith(`file://${html}`))) outside.push(request.url()); });
+  page.on('request', (request) => { if (!/^(file:|blob:|data:)/.test(request.url()) || (/^file:/.test(request.url()) && !request.url().startsWith(`file://${file}`))) outside.push(request.url()); });
   page.on('console', (message) => complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(`file://${html}${hash}`);
+  await page.goto(`file://${file}${hash}`);
   await page.waitForFunction(() => document.documentElement.dataset.ready === 'yes');
   return page;
 }
 
-// The page has done all that was asked: no answer has come for a while.
+// The page has done all that was asked: no question waits, and nothing has changed for a while.
 async function quiet(page) {
   let before;
   for (;;) {
     await new Promise((resolve) => { setTimeout(resolve, 250); });
-    const now = await page.evaluate(() => document.body.innerText);
-    if (now === before) return;
+    const now = await page.evaluate(() => `${document.documentElement.dataset.waiting} ${document.body.innerText}`);
+    if (now === before && now.startsWith('0 ')) return;
     before = now;
   }
 }
@@ -151,6 +151,70 @@ async function keyboard() {
   console.log('keyboard: a story, a node, a rehearsal');
 }
 
+// A policy as one types it, a manifest, and the DaemonSets of a node.
+async function policy() {
+  const page = await opened();
+  await page.select('#story', 'driven');
+  await quiet(page);
+  await page.click('#tab-policy');
+  await quiet(page);
+  assert.match(await page.$eval('#policy-text', (it) => it.value), /^# Beside Kubernetes' own controller/);
+  assert.match(await page.$eval('#policy-state', (it) => it.textContent), /^It says: driven beside Kubernetes' own controller, maxUnavailable 3; waves 5 \(bake 2m\), 50% \(bake 5m\), all/);
+  const found = JSON.parse(plugin('lint', '-f', path.join(stories, 'driven.json'), '-o', 'json'));
+  assert.deepEqual(await texts(page, '#policy-findings li'), found.map(({ severity, path: field, why, remedy }) => `${severity} ${field}: ${why} ${remedy}`));
+  await page.screenshot({ path: path.join(screens, 'policy.png'), fullPage: true });
+  await page.$eval('#policy-text', (it) => { it.value = 'waves: [{upTo: half}]'; it.dispatchEvent(new Event('input')); });
+  await quiet(page);
+  assert.match(await page.$eval('#policy-state', (it) => it.textContent), /waves\[0\]\.upTo/);
+
+  const stored = JSON.parse(fs.readFileSync(path.join(stories, 'driven.json'), 'utf8')).items.find((it) => it.kind === 'DaemonSet');
+  const next = { ...stored, status: undefined };
+  next.spec.template.spec.containers[0].image = 'registry.example/agent:3';
+  await page.$eval('#manifest-text', (it, text) => { it.value = text; }, JSON.stringify(next));
+  await page.click('#manifest-go');
+  await quiet(page);
+  const file = path.join(stories, '..', 'manifest.json');
+  fs.writeFileSync(file, JSON.stringify(next));
+  const answer = plugin('would-restart', file, '--from', path.join(stories, 'driven.json')).trim().split('\n');
+  assert.ok((await page.$eval('#manifest-judged .headline', (it) => it.textContent)).endsWith(answer[0]), answer[0]);
+  assert.deepEqual(await texts(page, '#manifest-judged code'), answer.slice(1));
+
+  await page.click('#on-go');
+  await quiet(page);
+  assert.deepEqual((await texts(page, '#on-answer td')).slice(0, 2), ['monitoring/agent', 'yes']);
+  await page.close();
+  console.log('policy: its words, its findings, a manifest, a node');
+}
+
+// A link and a filled page show what was there.
+async function share() {
+  const file = path.join(stories, 'stuck.json');
+  const page = await opened();
+  await (await page.$('#file')).uploadFile(file);
+  await quiet(page);
+  await page.$eval('#now', (slider) => { slider.value = 300; slider.dispatchEvent(new Event('input')); });
+  await quiet(page);
+  const shown = (it) => it.evaluate(() => ['#headline', '#head', '#now-shown', '#stuck'].map((id) => document.querySelector(id).textContent));
+  const before = await shown(page);
+  await page.click('#tab-share');
+  await page.click('#share-go');
+  await quiet(page);
+  const link = await page.$eval('#share-link', (it) => it.value);
+  await page.screenshot({ path: path.join(screens, 'share.png') });
+  await page.close();
+  const again = await opened(link.slice(link.indexOf('#')));
+  await quiet(again);
+  assert.deepEqual(await shown(again), before);
+  await again.close();
+  const filled = path.join(stories, '..', 'filled.html');
+  plugin('page', '--page', html, '--to', filled, '-f', file);
+  const full = await opened('', filled);
+  await quiet(full);
+  assert.equal((await shown(full))[0], plugin('stuck', '-f', file).split('\n')[0]);
+  await full.close();
+  console.log(`share: a link of ${link.length} characters for ${fs.statSync(file).size} bytes, and a filled page`);
+}
+
 // Small, and dark.
 async function looks() {
   const page = await opened();
@@ -228,6 +292,8 @@ async function speed(number) {
     assert.equal(names.length, 6);
     for (const name of names) await story(name);
     await keyboard();
+    await policy();
+    await share();
     await looks();
     await speed(5000);
     assert.deepEqual(outside, []);

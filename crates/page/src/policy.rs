@@ -60,7 +60,7 @@ pub(crate) fn tried(
     let wanted = Wanted::parse(name)?;
     let choice = || Choice { daemon_set: Some(wanted.clone()), now: Some(now), policy: None };
     let mut objects = objects.clone();
-    objects.annotate(Some(&wanted), policy::POLICY, text)?;
+    objects.annotate(Some(&wanted), policy::POLICY, Some(text).filter(|text| !text.trim().is_empty()))?;
     let daemon_set = objects.model_of(Some(&wanted))?;
     let read = |text: &str| simulate::policy::read(text.as_bytes());
     let input = Input::from_list(objects.clone(), &choice())?;

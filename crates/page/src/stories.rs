@@ -1,11 +1,12 @@
 //! The built-in stories: clusters to look at, made by the simulation.
 
-use daemonset::model::Labels;
+use daemonset::model::{DaemonSet, Labels};
 use daemonset::policy::Powers;
+use daemonset_apiserver::admission::{Rules, create};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Probability, Settings};
 use daemonset_view::simulate::policy;
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// 2026-01-01T09:00:00Z.
@@ -211,6 +212,8 @@ impl Start {
         let ports: Vec<Value> =
             host_port.map(|port| json!({"containerPort": port, "hostPort": port})).into_iter().collect();
         let daemon_set = json!({
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
             "metadata": {"name": "agent", "namespace": "monitoring", "annotations": annotations},
             "spec": {
                 "selector": {"matchLabels": {"app": "agent"}},
@@ -225,7 +228,9 @@ impl Start {
                 "minReadySeconds": min_ready_seconds,
             },
         });
-        if let Ok(daemon_set) = serde_json::from_value(daemon_set) {
+        // With the defaults that an API server writes out.
+        let daemon_set = create(&daemon_set, &Rules::new()).unwrap_or(daemon_set);
+        if let Ok(daemon_set) = DaemonSet::deserialize(&daemon_set) {
             cluster.create_daemon_set(daemon_set);
         }
         cluster.run_for(SignedDuration::from_mins(30));

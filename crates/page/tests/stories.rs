@@ -35,7 +35,7 @@ fn each_story_tells_its_own() {
     let (state, looks, _) = told("healthy");
     assert_eq!((state.as_str(), looks), ("complete", [0, 0, 0, 0, 60, 0]));
     let (state, looks, _) = told("stuck");
-    assert_eq!((state.as_str(), looks[1], looks[3]), ("stuck", 1, 25));
+    assert_eq!((state.as_str(), looks[1], looks[3]), ("stuck", 1, 14));
     let (state, looks, fleet) = told("dead-nodes");
     assert_eq!((state.as_str(), looks[3]), ("stuck", 27));
     assert_eq!(fleet["budget"], json!({"limit": 3, "used": 3, "taken": 0}));
@@ -58,7 +58,7 @@ fn each_story_tells_its_own() {
 #[test]
 fn time_alone_opens_the_next_wave() {
     let (mut session, fleet) = opened("driven");
-    assert_eq!((looks(&fleet, "acts"), looks(&fleet, "waits")), (0, 22));
+    assert_eq!((looks(&fleet, "acts"), looks(&fleet, "waits")), (0, 20));
     let instants = ask(&mut session, &json!({"ask": "instants"}));
     let wave = instants.as_array().unwrap().iter().find(|it| it["why"].as_str().unwrap().contains("wave"));
     let fleet = ask(&mut session, &json!({"ask": "at", "now": wave.unwrap()["at"]}));

@@ -34,9 +34,17 @@ export const look = latest(async () => {
   byId('next').textContent = `Next: ${at.next}`;
   if (byId('as-table').open) showTable();
   said();
+  clearTimeout(settling);
+  settling = setTimeout(settle, SETTLED);
+});
+
+// The words about the whole rollout, and about the chosen node, once the slider rests.
+const settle = latest(async () => {
   await stuck();
   if (fleet.node) await why();
 });
+let settling;
+const SETTLED = 80;
 
 // The opened instant may have fractions of a second, which a slider has not.
 const instantOf = (ms) => (ms === fleet.start ? fleet.opened : new Date(ms).toISOString());

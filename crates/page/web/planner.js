@@ -7,15 +7,22 @@ let numbers = 0;
 // How long the planner took for the last answer to each question, in milliseconds; for the curious and for tests.
 export const took = {};
 
+// For tests: how many questions have no answer yet.
+function tell() {
+  document.documentElement.dataset.waiting = waiting.size;
+}
+
 worker.onmessage = ({ data }) => {
   if (data.failed) {
     waiting.forEach(({ reject }) => reject(new Error(data.failed)));
     waiting.clear();
+    tell();
     return;
   }
   if (!waiting.has(data.number)) return;
   const { resolve, reject, kind } = waiting.get(data.number);
   waiting.delete(data.number);
+  tell();
   took[kind] = data.took;
   const answer = JSON.parse(data.answer);
   if ('error' in answer) reject(new Error(answer.error));
@@ -27,6 +34,7 @@ function send(kind, message, transfer = []) {
   return new Promise((resolve, reject) => {
     const number = ++numbers;
     waiting.set(number, { resolve, reject, kind });
+    tell();
     worker.postMessage({ ...message, number }, transfer);
   });
 }

@@ -1,6 +1,6 @@
 //! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
-use crate::cluster::Objects;
+use crate::cluster::{Objects, read};
 use crate::hostile;
 use crate::simulate::policy;
 use daemonset::Policy;
@@ -66,5 +66,5 @@ fn read_policy(text: &str) -> Result<Value, String> {
 pub fn as_stored(admitted: Option<Value>, manifest: &Value) -> Result<DaemonSet, String> {
     let mut applied = admitted.unwrap_or_else(|| manifest.clone());
     hostile::put_stand_ins(&mut applied);
-    serde_path_to_error::deserialize(&applied).map_err(|error| format!("{}: {}", error.path(), error.inner()))
+    read(&applied).map_err(|(path, error)| format!("{path}: {error}"))
 }

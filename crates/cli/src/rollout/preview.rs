@@ -88,7 +88,7 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
     if let Some(file) = &file {
         let bytes = file.bytes().map_err(|message| file.stop(message))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| file.stop(error))?;
-        objects.annotate(target.wanted.as_ref(), policy::POLICY, text).map_err(stop)?;
+        objects.annotate(target.wanted.as_ref(), policy::POLICY, Some(text)).map_err(stop)?;
         let namespaces = objects.namespaces();
         source.learn_powers(&mut objects, namespaces);
     }

@@ -202,7 +202,9 @@ fn counts_as_paused(problems: &[PolicyProblem]) -> String {
 pub(super) fn objects(source: &Source, needs: Needs, wanted: Option<&Wanted>) -> Result<Objects, Stop> {
     let mut objects = source.objects(needs)?;
     if let Source::Example { .. } = source {
-        objects.annotate(wanted, policy::POLICY, EXAMPLE_POLICY).map_err(|message| source.stop(message))?;
+        objects
+            .annotate(wanted, policy::POLICY, Some(EXAMPLE_POLICY))
+            .map_err(|message| source.stop(message))?;
     }
     Ok(objects)
 }

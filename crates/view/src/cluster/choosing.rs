@@ -151,14 +151,19 @@ impl Objects {
         }
     }
 
-    /// Gives one DaemonSet an annotation, in place of the one that it has. The annotations replace the rollout of a Recording
+    /// Gives one DaemonSet an annotation, in place of the one that it has; `None` takes it away. The annotations replace the rollout of a Recording
     /// then.
-    pub fn annotate(&mut self, wanted: Option<&Wanted>, key: &str, value: &str) -> Result<(), String> {
+    pub fn annotate(
+        &mut self,
+        wanted: Option<&Wanted>,
+        key: &str,
+        value: Option<&str>,
+    ) -> Result<(), String> {
         let position = self.select(wanted)?;
         let Some(RawItem { path, raw, model }) = self.daemon_sets.get_mut(position) else {
             return Err(self.no_daemon_set());
         };
-        set_annotation(raw, key, Some(value));
+        set_annotation(raw, key, value);
         *model = Some(object(path, raw)?);
         if let Some(policy) = self.policy.take() {
             self.base_policy = policy.rollout(None);

@@ -19,6 +19,7 @@ pub use documents::{read as read_documents, read_policy};
 pub use events::Event;
 pub use input::{Choice, Clock, Form, Input, Read};
 pub use notes::{ContainerNotes, Ended, Notes, PodNotes, Said};
+pub(crate) use object::read;
 pub use object::{full_name, name, namespace};
 pub use objects::{Chosen, Models, NamespacePowers, Objects};
 pub use wanted::Wanted;

@@ -39,12 +39,59 @@ impl Kind {
     }
 }
 
-/// Reads an object; only where that fails, again with its path.
+/// Reads an object.
 pub(super) fn object<T: DeserializeOwned>(place: &str, item: &Value) -> Result<T, String> {
-    T::deserialize(item).or_else(|_| {
-        let read: Result<T, _> = serde_path_to_error::deserialize(item);
-        read.map_err(|error| at(place, &error.path().to_string(), item, error.inner()))
+    read(item).map_err(|(path, error)| at(place, &path, item, &error))
+}
+
+/// Reads a value; only where that fails, again with the path of the field.
+#[cfg(feature = "typed-paths")]
+pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, (String, String)> {
+    T::deserialize(value).or_else(|_| {
+        let read: Result<T, _> = serde_path_to_error::deserialize(value);
+        read.map_err(|error| (error.path().to_string(), error.inner().to_string()))
     })
+}
+
+/// The same where each model is compiled only once.
+#[cfg(not(feature = "typed-paths"))]
+pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, (String, String)> {
+    T::deserialize(value)
+        .map_err(|error| (unreadable_field(value, &|value| T::deserialize(value).is_ok()), error.to_string()))
+}
+
+/// The innermost field without which the object can be read; empty where there is no single one.
+#[cfg(any(test, not(feature = "typed-paths")))]
+fn unreadable_field(item: &Value, is_readable: &dyn Fn(&Value) -> bool) -> String {
+    let (mut path, mut pointer) = (String::new(), String::new());
+    loop {
+        let steps: Vec<(String, String)> = match item.pointer(&pointer) {
+            Some(Value::Object(members)) => {
+                let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
+                members.keys().map(|name| (joined(&path, name), escaped(name))).collect()
+            }
+            Some(Value::Array(entries)) => {
+                (0..entries.len()).map(|index| (format!("{path}[{index}]"), index.to_string())).collect()
+            }
+            _ => Vec::new(),
+        };
+        let found = steps.into_iter().find(|(_, step)| {
+            let mut without = item.clone();
+            match without.pointer_mut(&pointer) {
+                // A null is as a field that is left out, but for an entry of a list.
+                Some(Value::Array(entries)) => drop(step.parse().map(|index: usize| entries.remove(index))),
+                _ => drop(without.pointer_mut(&format!("{pointer}/{step}")).map(Value::take)),
+            }
+            is_readable(&without)
+        });
+        match found {
+            Some((longer, step)) => {
+                path = longer;
+                pointer = format!("{pointer}/{step}");
+            }
+            None => return path,
+        }
+    }
 }
 
 /// An error in a field of an item.
@@ -107,10 +154,9 @@ pub(super) fn member<T: DeserializeOwned>(
     member: &str,
 ) -> Result<Option<T>, String> {
     let Some(value) = value.get(member).filter(|value| !value.is_null()) else { return Ok(None) };
-    let read = serde_path_to_error::deserialize(value);
-    read.map(Some).map_err(|error| {
-        format!("{}: {}", joined(path, &format!("{member}.{}", error.path())), error.inner())
-    })
+    read(value)
+        .map(Some)
+        .map_err(|(field, error)| format!("{}: {error}", joined(path, &format!("{member}.{field}"))))
 }
 
 /// The entries of a list with their paths; null is an empty one.
@@ -146,5 +192,30 @@ pub fn full_name(object: &Value) -> String {
     match namespace(object) {
         "" => name(object).to_owned(),
         namespace => format!("{namespace}/{}", name(object)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{object, unreadable_field};
+    use daemonset::model::{DaemonSet, Pod};
+    use serde::Deserialize;
+    use serde::de::DeserializeOwned;
+    use serde_json::{Value, json};
+
+    fn agrees<T: DeserializeOwned>(item: &Value, path: &str) {
+        assert_eq!(unreadable_field(item, &|item| T::deserialize(item).is_ok()), path);
+        let error = object::<T>("items[0]", item).err().unwrap();
+        assert!(error.starts_with(&format!("items[0].{path} (")), "{error}");
+    }
+
+    #[test]
+    fn a_field_that_can_not_be_read_is_found_without_types() {
+        agrees::<Pod>(&json!({"metadata": {"name": 3}}), "metadata.name");
+        agrees::<Pod>(&json!({"metadata": {"labels": {"a": "1", "b": []}}, "spec": {}}), "metadata.labels.b");
+        agrees::<Pod>(&json!({"status": {"conditions": [{"type": "Ready"}, 3]}}), "status.conditions[1]");
+        agrees::<DaemonSet>(&json!({"spec": {"minReadySeconds": "3"}}), "spec.minReadySeconds");
+        let two = json!({"metadata": {"name": 3, "uid": 4}});
+        assert_eq!(unreadable_field(&two, &|item| Pod::deserialize(item).is_ok()), "metadata");
     }
 }

@@ -5,7 +5,7 @@ use crate::hostile;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Powers};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The annotations of a DaemonSet that steer its rollout ([`Policy::from_annotations`]).
@@ -194,7 +194,7 @@ fn is_readable(text: &Value) -> bool {
         members.into_iter().partition(|(name, _)| BESIDE_ROLLOUT.contains(&name.as_str()));
     let mut policy = beside;
     policy.insert("rollout".to_owned(), Value::Object(rollout));
-    serde_json::from_value::<Policy>(Value::Object(policy)).is_ok()
+    Policy::deserialize(&Value::Object(policy)).is_ok()
 }
 
 /// Takes out the member that the path names, or the nearest one around it; an entry of a list goes with its list. False if
