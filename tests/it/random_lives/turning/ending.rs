@@ -52,8 +52,8 @@ impl Life {
             }
         }
         remove_lonely_pods(&mut self.cluster);
-        // The others' pods may go there, whatever is cordoned.
-        for name in ["spare-0", "spare-1"] {
+        // The others' pods may go there, whatever is cordoned: of two nodes both may be, as an excused one has a limit of its own.
+        for name in ["spare-0", "spare-1", "spare-2"] {
             add_node_named(&mut self.cluster, name);
         }
         if self.beginning.workload.is_some() {
