@@ -91,13 +91,15 @@ fn counters(status: &DaemonSetStatus) -> String {
     text
 }
 
-/// The members that differ from the default; the rollout's waves and failures have lines of their own.
+/// The members that differ from the default; the first line has the driven strategy, and the rollout's waves and failures have lines of
+/// their own.
 fn changed(policy: &Policy, is_chosen: impl Fn(&str) -> bool) -> String {
     let members = |policy: &Policy| serde_json::to_value(policy).unwrap_or_default();
     let (members, default) = (members(policy), members(&Policy::default()));
     let changed =
         members.as_object().into_iter().flatten().filter(|(name, value)| default.get(name) != Some(value));
-    let changed = changed.filter(|(name, _)| *name != "rollout" && is_chosen(name));
+    let changed =
+        changed.filter(|(name, _)| !["drive", "rollout"].contains(&name.as_str()) && is_chosen(name));
     let changed = changed.map(|(name, value)| match value.as_str() {
         Some(text) => format!("{name} {text}"),
         None => format!("{name} {value}"),

@@ -302,3 +302,13 @@ fn a_name_is_one_word_of_a_shell() {
     let run = hostile.stuck();
     assert!(run.contains("Run        kubectl describe pod -n logging 'x; rm -rf $HOME'\n"), "{run}");
 }
+
+/// The strategy of the object is OnDelete, and the update goes on all the same.
+#[test]
+fn a_driven_daemon_set_is_called_so() {
+    let drive = "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}";
+    let plan = on_delete().annotated("policy", drive).ask("plan").out;
+    let head =
+        plan.lines().filter(|line| ["DaemonSet", "Policy"].iter().any(|label| line.starts_with(label)));
+    assert_snapshot!(head.collect::<Vec<_>>().join("\n"), @"DaemonSet  logging/agent, OnDelete, driven as RollingUpdate, maxUnavailable 1: updated 3/5, ready 5/5, available 5/5");
+}
