@@ -130,7 +130,7 @@ impl Controller {
         let mut plan = daemonset::plan(&snapshot);
         if plan.actions.iter().any(|action| matches!(action, Action::CreateRevision { .. })) {
             // The watch of revisions may lag behind the one that has shown the template. Stored revisions decide the new number, so
-            // that none is given twice.
+            // that no number is given twice.
             let api = Api::<ControllerRevision>::namespaced(self.client.clone(), &ds.metadata.namespace);
             stored = api.list(&ListParams::default()).await?.items;
             let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &stored };

@@ -1,6 +1,7 @@
 //! A rollout that a policy steers, in words: its stage, its waves, the step that each waits for, and the evidence of a
 //! failure.
 
+use crate::cause::undo_of;
 use crate::cluster::Input;
 use crate::cluster::policy::{self, PolicyProblem};
 use crate::words::{self, count, labelled};
@@ -280,9 +281,7 @@ impl<'a> Steered<'a> {
             steps.push(("Not undone", format!("since {because}")));
         }
         if self.has_failed() && !self.is_undone() && self.report.base.is_some() {
-            let meta = &self.daemon_set.metadata;
-            let undo = format!("kubectl rollout undo -n {} daemonset/{}", meta.namespace, meta.name);
-            steps.push(("Undo", undo));
+            steps.push(("Undo", undo_of(&self.daemon_set.metadata, "")));
         }
         steps.extend(self.retry().map(|command| ("Retry", command)));
         steps.extend(self.undo_again().map(|command| ("Undo again", command)));

@@ -84,8 +84,8 @@ pub(super) fn restored_at(member: &Member<'_>, prefix: &str, failed: i64) -> Opt
     (mark.number == failed).then_some(mark.at)
 }
 
-/// Whether the current revision has come back, and none is newer than the failed one. Beside another controller it may have been a person
-/// who put back a version that was complete once.
+/// Whether the current revision has come back, and none is newer than the failed one. Beside another controller a person may have put it
+/// back, where it was complete once.
 pub(super) fn is_way_back(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> bool {
     let prefix = snapshot.spec().policy.mark_prefix.as_str();
     let Some(current) = lineage.current() else { return false };

@@ -13,7 +13,7 @@ mod steer;
 mod verbs;
 mod wait;
 
-use crate::cluster::Source;
+use crate::cluster::{Source, name, namespace};
 use crate::manifest;
 use crate::rollout::args::{Args, Job};
 use crate::rollout::status::Question;
@@ -22,6 +22,7 @@ use crate::shell::lines;
 use crate::shell::response::Response;
 use crate::stuck;
 use comfy_table::{Table, presets};
+use serde_json::Value;
 
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
@@ -62,4 +63,18 @@ fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item =
         column.set_padding((0, if position + 1 == N { 0 } else { 2 }));
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// The rest of a kubectl command about a DaemonSet, after its verb: ` -n monitoring daemonset/agent`.
+fn on_daemon_set(from: &args::From, daemon_set: &Value) -> String {
+    let namespace = match namespace(daemon_set) {
+        "" => String::new(),
+        namespace => format!(" -n {namespace}"),
+    };
+    format!("{}{namespace} daemonset/{}", from.target.cluster.connection(), name(daemon_set))
+}
+
+/// For standard error: the command stands alone on its line, to be pasted into a shell.
+fn not_sent(command: &str) -> String {
+    format!("nothing is sent; this does it:\n{command}\n")
 }

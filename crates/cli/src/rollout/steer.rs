@@ -7,6 +7,7 @@ use crate::cluster::policy::{self, APPROVED, PAUSED, PolicyProblem, set_annotati
 use crate::cluster::{Choice, Chosen, Needs, Objects, Source, Wanted, name, namespace};
 use crate::rollout::args::From;
 use crate::rollout::preview::EXAMPLE_POLICY;
+use crate::rollout::{not_sent, on_daemon_set};
 use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
@@ -228,21 +229,16 @@ fn respond(from: &From, daemon_set: &Value, change: Result<Change, Refusal>) -> 
         Format::Json => Response::json(&data(daemon_set, &change, &command))?,
     };
     let notes: String = change.notes.iter().map(|note| format!("note: {note}\n")).collect();
-    Ok(Response { stderr: format!("{notes}nothing is sent; this does it:\n{command}\n"), ..response })
+    Ok(Response { stderr: notes + &not_sent(&command), ..response })
 }
 
 /// `kubectl annotate …`, to be pasted into a shell.
 fn command(from: &From, daemon_set: &Value, change: &Change) -> String {
-    let namespace = match namespace(daemon_set) {
-        "" => String::new(),
-        namespace => format!(" -n {namespace}"),
-    };
     let assignment = match &change.value {
         Some(value) => format!("--overwrite {}={value}", change.key),
         None => format!("{}-", change.key),
     };
-    let connection = from.target.cluster.connection();
-    format!("kubectl annotate{connection}{namespace} daemonset/{} {assignment}", name(daemon_set))
+    format!("kubectl annotate{} {assignment}", on_daemon_set(from, daemon_set))
 }
 
 /// The patches in the form of `rollout restart`'s, and the DaemonSet after them.

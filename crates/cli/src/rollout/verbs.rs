@@ -1,7 +1,8 @@
 //! kubectl's answers about one DaemonSet: history, undo, restart; and the difference of two revisions.
 
-use crate::cluster::{Chosen, Needs, name, namespace};
+use crate::cluster::{Chosen, Needs, name};
 use crate::rollout::args::{From, HistoryArgs};
+use crate::rollout::{not_sent, on_daemon_set};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset_kubectl::{Answer, Command, DryRun, ObjectFormat, Undo, answer, history_text};
@@ -23,14 +24,8 @@ fn chosen(from: &From) -> Result<Chosen, Stop> {
 fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
     use std::io::Write;
     let chosen = chosen(from)?;
-    let connection = from.target.cluster.connection();
-    let namespace = match hostile::in_one_line(namespace(&chosen.daemon_set)) {
-        none if none.is_empty() => none,
-        namespace => format!(" -n {namespace}"),
-    };
-    let name = hostile::in_one_line(name(&chosen.daemon_set));
-    let command = format!("kubectl rollout {verb}{connection}{namespace} daemonset/{name}");
-    writeln!(std::io::stderr(), "nothing is sent; this does it:\n{command}")?;
+    let daemon_set = hostile::in_one_line(&on_daemon_set(from, &chosen.daemon_set));
+    write!(std::io::stderr(), "{}", not_sent(&format!("kubectl rollout {verb}{daemon_set}")))?;
     Ok(chosen)
 }
 

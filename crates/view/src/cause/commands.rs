@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::cause::{Cause, Trouble};
+use daemonset::model::DaemonSetMeta;
 use daemonset::report::NodeVerdict;
 use std::borrow::Cow;
 
@@ -70,10 +71,7 @@ impl Case<'_> {
             let owners = &revision.metadata.owner_references;
             revision.metadata.namespace == meta.namespace && owners.iter().any(|owner| owner.uid == meta.uid)
         });
-        of_it.map(|revision| revision.revision).any(is_older).then(|| {
-            let name = quoted(&meta.name);
-            format!("kubectl rollout undo{}{} daemonset/{name}", self.connection, self.in_namespace())
-        })
+        of_it.map(|revision| revision.revision).any(is_older).then(|| undo_of(meta, self.connection))
     }
 
     fn describe_pod(&self, pod: &str) -> String {
@@ -94,6 +92,12 @@ impl Case<'_> {
     pub fn in_namespace(&self) -> String {
         format!(" -n {}", quoted(&self.planned.daemon_set.metadata.namespace))
     }
+}
+
+/// The command by which a person puts the version before back.
+pub(crate) fn undo_of(meta: &DaemonSetMeta, connection: &str) -> String {
+    let (namespace, name) = (quoted(&meta.namespace), quoted(&meta.name));
+    format!("kubectl rollout undo{connection} -n {namespace} daemonset/{name}")
 }
 
 /// As a word of a shell: no API server allows another name, but a dump may come from anywhere.

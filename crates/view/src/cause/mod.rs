@@ -4,6 +4,8 @@ mod commands;
 mod find;
 mod words;
 
+pub(crate) use commands::undo_of;
+
 use crate::cluster::Said;
 use daemonset::model::Node;
 use jiff::Timestamp;
