@@ -76,6 +76,8 @@ pub struct Facts {
     pub behind: Behind,
     pub specs: Vec<(Timestamp, DaemonSetSpec)>,
     pub nodes: BTreeMap<String, Node>,
+    /// When a node of this name was removed.
+    removed: BTreeMap<String, Timestamp>,
     pub pods: BTreeMap<String, Pod>,
     /// The policy in force.
     pub policy: Policy,
@@ -95,6 +97,7 @@ impl Facts {
             behind: Behind::default(),
             specs: Vec::new(),
             nodes: BTreeMap::new(),
+            removed: BTreeMap::new(),
             pods: BTreeMap::new(),
             policy: beginning.choices.policy(beginning.limit),
             limit: beginning.limit,
@@ -174,7 +177,10 @@ impl Facts {
                 node.states.push((t, state.clone()));
                 node.was_down_in_turn |= !state.ready && node.turn.is_some();
             }
-            Change::NodeGone { node } => _ = self.nodes.remove(node.as_str()),
+            Change::NodeGone { node } => {
+                self.nodes.remove(node.as_str());
+                self.removed.insert(node.to_string(), t);
+            }
             Change::ImagePulled { node, image, .. } => {
                 if let Some(node) = self.nodes.get_mut(node.as_str()) {
                     node.images.insert(image.clone());
@@ -301,6 +307,11 @@ impl Facts {
     /// Whether the cache may show a node that is down.
     pub fn may_have_been_down(&self, node: &Node, t: Timestamp) -> bool {
         window(&node.states, t - self.behind.nodes).any(|state| !state.ready)
+    }
+
+    /// Whether the cache may show an earlier node of this name.
+    pub fn may_seem_unremoved(&self, node: &str, t: Timestamp) -> bool {
+        self.removed.get(node).is_some_and(|removed| *removed >= t - self.behind.nodes)
     }
 
     /// Whether a pod of the node has been available since this instant, or may seem so: its end may be unseen.

@@ -15,6 +15,10 @@ pub fn broken_by_take(facts: &Facts, t: Timestamp, pod: &PodIdentity) -> Option<
     };
     // A pod outlives its node for a while; then it is not the update that takes it away.
     let node = facts.nodes.get(pod.node.as_str())?;
+    // A node may join under the name of one that was in turn, and whose pods it inherits.
+    if facts.may_seem_unremoved(pod.node.as_str(), t) {
+        return None;
+    }
     let Some(turn) = &node.turn else { return Some(format!("not in turn: {}", pod.node)) };
     let closed: Vec<&String> = facts.closed_gates(node, &rules.gates).collect();
     let timeout = rules.timeout_seconds.map(|seconds| SignedDuration::from_secs(seconds.into()));
