@@ -99,6 +99,12 @@ pub fn marking(reason: RolloutReason) -> String {
     }
 }
 
+/// With a capital letter, as a sentence begins.
+pub fn capitalized(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
+}
+
 /// `1 pod`, `5 pods`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }

@@ -180,6 +180,12 @@ impl Kubectl {
         Objects::read(&self.list("priorityclasses", None).ok()?).ok()
     }
 
+    /// The warnings about DaemonSets among the events; `None` where one may not read them.
+    pub(crate) fn warnings(&self) -> Option<Objects> {
+        let selector = ("--field-selector", "involvedObject.kind=DaemonSet,type=Warning");
+        Objects::read(&self.print("events", "json", Some(selector)).ok()?).ok()
+    }
+
     /// These namespaces; `None` where one may not read them.
     pub(crate) fn namespaces(&self, names: &BTreeSet<String>) -> Option<Objects> {
         Objects::read(&self.list_namespaces(names)?).ok()

@@ -1,7 +1,9 @@
 //! The sources of a command: kubectl, a file, stdin, or the built-in example.
 
-use crate::cluster::{Choice, Form, Input, Kubectl, Needs, Objects, Read, Wanted};
+use crate::cluster::{Choice, Form, Input, Kubectl, Models, Needs, Objects, Read, Wanted};
 use crate::shell::console::{Format, Stop, system_clock};
+use daemonset::Plan;
+use daemonset_view::plan::Planned;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -105,6 +107,15 @@ impl Source {
         let read = if namespaces.is_empty() { None } else { kubectl.namespaces(&namespaces) };
         if let Some(read) = read {
             objects.learn_powers(read);
+        }
+    }
+
+    /// Reads the events of DaemonSets whose plans act, where there is a cluster and one may read them: they tell of refused calls.
+    pub(crate) fn learn_refusals(&self, models: &mut Models, planned: &[Planned]) {
+        let Source::Kubectl(kubectl) = self else { return };
+        let acts = planned.iter().any(|planned| planned.plan.as_ref().is_ok_and(Plan::acts));
+        if let Some(read) = if acts { kubectl.warnings() } else { None } {
+            models.refusals.append(read.into_refusals());
         }
     }
 

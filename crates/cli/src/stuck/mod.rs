@@ -94,8 +94,9 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
     models.daemon_sets.retain(|ds| wanted.is_none_or(|wanted| wanted.is(ds)));
     let is_one = number == 1 && !args.target.cluster.chooses_several();
     let (patience, connection) = (args.patience.patience, args.target.cluster.connection());
-    let look = Look { source, models: &models, now, connection: &connection, patience };
     let planned = planned(&models, now);
+    source.learn_refusals(&mut models, &planned);
+    let look = Look { source, models: &models, now, connection: &connection, patience };
     let all: Vec<&Planned> = planned.iter().collect();
     look.respond(&all, args.output, if is_one { Shown::One } else { Shown::Several })
 }

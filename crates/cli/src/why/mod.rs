@@ -45,8 +45,9 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
         models.daemon_sets.retain(|ds| wanted.is(ds));
     }
     let connection = args.target.cluster.connection();
-    let subject = Subject::find(&args.subject, &models).map_err(|message| source.stop(message))?;
     let planned = planned(&models, now);
+    source.learn_refusals(&mut models, &planned);
+    let subject = Subject::find(&args.subject, &models).map_err(|message| source.stop(message))?;
     if let [Planned { plan: Err(error), .. }] = planned.as_slice() {
         return Err(source.stop(error));
     }

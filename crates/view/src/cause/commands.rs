@@ -113,6 +113,15 @@ impl Case<'_> {
         format!("kubectl describe daemonset{}{} {name}", self.connection, self.in_namespace())
     }
 
+    pub fn get_quotas(&self) -> String {
+        format!("kubectl get resourcequotas{}{}", self.connection, self.in_namespace())
+    }
+
+    pub fn get_webhooks(&self) -> String {
+        let connection = self.connection;
+        format!("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations{connection}")
+    }
+
     pub fn describe_node(&self, node: &str) -> String {
         format!("kubectl describe node{} {}", self.connection, quoted(node))
     }
@@ -145,7 +154,7 @@ impl Case<'_> {
 
     /// Its events tell of refused calls; the lease, which controller runs, unless it is known that one does; then the things that refuse calls.
     pub fn look_for_the_controller(&self, runs: bool) -> Vec<String> {
-        let (connection, namespace) = (self.connection, self.in_namespace());
+        let connection = self.connection;
         // The labels of this repository's controller, which steers, and of Kubernetes' own.
         let steers =
             self.steered().map(|_| format!("kubectl get pods{connection} -n kube-system -l app=daemonset"));
@@ -153,10 +162,7 @@ impl Case<'_> {
             format!("kubectl get lease{connection} -n kube-system kube-controller-manager"),
             format!("kubectl get pods{connection} -n kube-system -l component=kube-controller-manager"),
         ];
-        let refuse = [
-            format!("kubectl get resourcequotas{connection}{namespace}"),
-            format!("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations{connection}"),
-        ];
+        let refuse = [self.get_quotas(), self.get_webhooks()];
         let who = steers.into_iter().chain(own).filter(|_| !runs);
         [self.describe_daemon_set()].into_iter().chain(who).chain(refuse).collect()
     }

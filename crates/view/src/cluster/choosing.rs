@@ -81,6 +81,7 @@ impl Objects {
             nodes: self.nodes.into_iter().map(|item| item.model).collect(),
             pods: self.pods.into_iter().map(|item| item.model).collect(),
             notes: self.notes,
+            refusals: self.refusals,
             local_storage: self.local_storage,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,

@@ -12,6 +12,7 @@ mod objects;
 mod places;
 pub mod policy;
 mod reading;
+mod refusals;
 pub mod selector;
 mod wanted;
 
@@ -22,4 +23,5 @@ pub use notes::{ContainerNotes, Ended, Notes, PodNotes, Said};
 pub(crate) use object::read;
 pub use object::{full_name, name, namespace};
 pub use objects::{Chosen, Models, NamespacePowers, Objects};
+pub use refusals::{Refusal, Refusals};
 pub use wanted::Wanted;

@@ -15,6 +15,7 @@ pub(super) enum Kind {
     ControllerRevision,
     PriorityClass,
     Namespace,
+    Event,
     Other,
 }
 
@@ -33,6 +34,7 @@ impl Kind {
             ("Node", "v1" | "") => Kind::Node,
             ("Pod", "v1" | "") => Kind::Pod,
             ("Namespace", "v1" | "") => Kind::Namespace,
+            ("Event", "v1" | "events.k8s.io/v1" | "") => Kind::Event,
             ("PriorityClass", _) => Kind::PriorityClass,
             _ => Kind::Other,
         })

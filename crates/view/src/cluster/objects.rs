@@ -5,6 +5,7 @@ use crate::cluster::notes::Notes;
 use crate::cluster::object::{name, namespace};
 use crate::cluster::places::Places;
 use crate::cluster::policy::{POLICY, PolicyProblem, may_need_powers};
+use crate::cluster::refusals::Refusals;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, ResourceList};
 use daemonset::policy::Powers;
 use daemonset::{Memory, Policy, Recording};
@@ -56,6 +57,7 @@ pub struct Objects {
     pub(super) nodes: Vec<Item<Node>>,
     pub(super) pods: Vec<Item<Pod>>,
     pub(super) notes: Notes,
+    pub(super) refusals: Refusals,
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
     pub(super) local_storage: BTreeSet<(String, String)>,
     pub(super) priority_classes: Vec<String>,
@@ -88,6 +90,7 @@ impl Default for Objects {
             nodes: Vec::new(),
             pods: Vec::new(),
             notes: Notes::default(),
+            refusals: Refusals::default(),
             local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
             allocatable: BTreeMap::new(),
@@ -118,6 +121,7 @@ pub struct Models {
     pub nodes: Vec<Node>,
     pub pods: Vec<Pod>,
     pub notes: Notes,
+    pub refusals: Refusals,
     /// Pods with an emptyDir volume, by namespace and name.
     pub local_storage: BTreeSet<(String, String)>,
     pub revisions: Vec<ControllerRevision>,
@@ -146,6 +150,11 @@ impl Objects {
     /// Takes the powers of the namespaces of another List, and nothing else.
     pub fn learn_powers(&mut self, mut other: Objects) {
         self.powers.0.append(&mut other.powers.0);
+    }
+
+    /// Takes the refused calls that its events tell of, and nothing else.
+    pub fn into_refusals(self) -> Refusals {
+        self.refusals
     }
 
     /// The powers of a namespace; none where there is no such object.

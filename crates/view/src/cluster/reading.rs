@@ -117,6 +117,7 @@ impl Objects {
                 self.powers.0.insert(name(&raw).to_owned(), powers);
             }
             Kind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
+            Kind::Event => self.refusals.add(&raw),
             Kind::Other => {}
         }
     }
@@ -135,7 +136,7 @@ impl Objects {
         for (path, time) in times(item) {
             match time.parse() {
                 Ok(time) => self.newest = self.newest.max(Some(time)),
-                Err(_) if kind == Kind::Other || is_of_another_era(time) => {}
+                Err(_) if matches!(kind, Kind::Event | Kind::Other) || is_of_another_era(time) => {}
                 Err(error) => return Err(at(place, &path, item, &error)),
             }
         }
@@ -150,6 +151,7 @@ impl Objects {
         self.nodes.append(&mut other.nodes);
         self.pods.append(&mut other.pods);
         self.notes.append(other.notes);
+        self.refusals.append(other.refusals);
         self.local_storage.append(&mut other.local_storage);
         self.priority_classes.append(&mut other.priority_classes);
         self.allocatable.append(&mut other.allocatable);

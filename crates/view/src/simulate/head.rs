@@ -8,6 +8,7 @@ use crate::simulate::row::State;
 use crate::simulate::run::Run;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::turn_lanes;
+use crate::words;
 
 const LINE: f64 = 22.0;
 /// Up to as many versions have an entry each.
@@ -26,7 +27,7 @@ pub fn draw(canvas: &mut Canvas, run: &Run<'_>, timeline: &Timeline, figures: &F
     canvas.words("title", MARGIN, 40.0, &run.label);
     canvas.words("big muted", MARGIN, 64.0, &setting(run));
     canvas.words("outcome", MARGIN, 88.0, &figures.outcome(timeline.length));
-    canvas.words("big", MARGIN, 110.0, &sentence(&figures.price()));
+    canvas.words("big", MARGIN, 110.0, &words::capitalized(&figures.price()));
     for (number, line) in (1_u8..).zip(&run.summary) {
         canvas.words("muted", MARGIN, 110.0 + LINE * f64::from(number), line);
     }
@@ -36,11 +37,6 @@ pub fn draw(canvas: &mut Canvas, run: &Run<'_>, timeline: &Timeline, figures: &F
 /// The settings that the run starts with, in words.
 pub fn setting(run: &Run<'_>) -> String {
     run.first_spec().map(|spec| settings(spec).join(", ")).unwrap_or_default()
-}
-
-fn sentence(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
 }
 
 /// A colour and its meaning.

@@ -84,6 +84,14 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
     findings
 }
 
+/// Whether the plan acts on the node.
+fn acts(node: &NodeVerdict) -> bool {
+    matches!(
+        node.outcome,
+        NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. }
+    )
+}
+
 pub(super) struct Finder<'c> {
     pub(super) case: &'c Case<'c>,
     patience: SignedDuration,
@@ -151,6 +159,11 @@ impl<'c> Finder<'c> {
                 let (text, commands) = self.obstacle(node, kind);
                 (Ends::Somebody, text, commands)
             }
+            // Within the patience, too: nothing comes of it until somebody does something.
+            None if acts(node) && self.case.refusal().is_some() => {
+                let (text, commands) = self.not_done();
+                (Ends::Somebody, text, commands)
+            }
             None => {
                 let (ends, text) = self.outcome(node)?;
                 (ends, text, Vec::new())
@@ -166,20 +179,16 @@ impl<'c> Finder<'c> {
             NodeOutcome::WaitsForDelete | NodeOutcome::WaitsForBackOff { .. } | NodeOutcome::LeftAlone { .. }
         );
         let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
-        let acts = matches!(
+        let is_told_by_obstacle = matches!(
             obstacle,
             Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::NodeTaken)
         );
-        if told_otherwise || acts {
+        if told_otherwise || is_told_by_obstacle {
             return None;
         }
         // The rollout holds the node; its pod may be down all the same.
         let cause = self.case.cause(node).filter(|cause| !is_held || cause.is_failure())?;
-        let is_acted_on = matches!(
-            node.outcome,
-            NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. }
-        );
-        if is_acted_on && !matches!(cause, Cause::NodeSilent { .. }) {
+        if acts(node) && !matches!(cause, Cause::NodeSilent { .. }) {
             return None;
         }
         let is_late = obstacle.is_some() || cause.is_failure();

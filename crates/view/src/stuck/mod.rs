@@ -2,6 +2,7 @@
 
 mod change;
 mod finding;
+mod refusal;
 mod text;
 mod words;
 

@@ -107,8 +107,12 @@ impl Finder<'_> {
     }
 
     /// The plan acts, and nobody carries it out.
-    fn not_done(&self) -> (String, Vec<String>) {
+    pub(super) fn not_done(&self) -> (String, Vec<String>) {
         let case = self.case;
+        if let Some(refusal) = case.refusal() {
+            let text = format!("this is due: {}; {}", case.plan.summary(), case.refused(refusal));
+            return (text, case.commands_of_refusal(refusal));
+        }
         let since = last_change(case).map(|at| format!(" since {}", case.since(at))).unwrap_or_default();
         let meta = &case.planned.daemon_set.metadata;
         let observed = case.planned.daemon_set.status.observed_generation;

@@ -16,10 +16,10 @@ impl Case<'_> {
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
             NodeOutcome::Create { reason, batch, rejected, .. } => {
-                creates(*reason, *batch) + &rejected_before(*rejected)
+                creates(*reason, *batch) + &rejected_before(*rejected) + &self.refused_before()
             }
             NodeOutcome::Delete { reason, rejected, .. } => {
-                self.after_delete(*reason) + &rejected_before(*rejected)
+                self.after_delete(*reason) + &rejected_before(*rejected) + &self.refused_before()
             }
             NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
                 self.changes_in_place(*reason) + &rejected_before(*rejected)
@@ -31,6 +31,11 @@ impl Case<'_> {
             | NodeOutcome::WaitsForDelete => self.held(node),
             _ => self.waits(node),
         }
+    }
+
+    fn refused_before(&self) -> String {
+        let told = self.refusal().map(|refusal| self.refused(refusal));
+        told.map(|told| format!(" {}.", words::capitalized(&told))).unwrap_or_default()
     }
 
     /// A limit or a person decides when the node goes on.
@@ -208,10 +213,7 @@ impl Case<'_> {
     fn because(&self, node: &NodeVerdict) -> String {
         match self.cause(node) {
             Some(cause) if cause.is_failure() || cause.tells_more() => {
-                let text = cause.text(self.now);
-                let mut letters = text.chars();
-                let first = letters.next().into_iter().flat_map(char::to_uppercase);
-                let sentence: String = first.chain(letters).collect();
+                let sentence = words::capitalized(&cause.text(self.now));
                 format!(". {}.", sentence.trim_end_matches('.'))
             }
             Some(_) | None => ".".to_owned(),

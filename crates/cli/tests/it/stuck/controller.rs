@@ -91,18 +91,110 @@ fn a_controller_that_knows_of_the_missing_pod_is_refused() {
     ");
 }
 
+const QUOTA: &str = "Error creating: pods \"agent-\" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4";
+
+/// The same with its events: the last one tells of a quota.
+pub(super) fn quota() -> Cluster {
+    refused().refused("Error creating: an older one", 5 * MINUTE).refused(QUOTA, 30)
+}
+
+/// The words of the API server come first, and the commands are those about the thing that refuses.
+#[test]
+fn a_refused_create_is_told_by_its_event() {
+    let cluster = quota();
+    assert_snapshot!(cluster.stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; 1 node has an outdated pod, about 1 round left
+    Cause      node-4: this is due: create 1 pod; the API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago)
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get resourcequotas -n logging
+    "#);
+    assert_snapshot!(cluster.why("node-4"), @r#"
+    Node node-4, DaemonSet logging/agent
+    node-4 should run a pod.
+    It has no pod of the DaemonSet.
+    This plan creates its pod at once, because it has none. The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago).
+    "#);
+    // Nobody waits out the patience to be told.
+    let soon = Cluster::updated(3, 9 * MINUTE)
+        .without_pod("node-4")
+        .refused("Error creating: admission webhook \"images.example.com\" denied the request: no tag", 30);
+    assert_snapshot!(soon.moves(), @r#"
+    logging/agent: moves: 1 node to act on, 1 node has an outdated pod, about 1 round left
+    Cause      node-4: this is due: create 1 pod, write the status; the API server refuses it: Error creating: admission webhook "images.example.com" denied the request: no tag (21 times, the last time 30s ago)
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Now        create 1 pod, write the status
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
+    "#);
+    // A pod has come since.
+    let over = Cluster::updated(3, MINUTE).without_pod("node-4").refused(QUOTA, 2 * MINUTE);
+    assert!(!over.moves().contains("refuse"), "{}", over.moves());
+    // Without a right to read events, and in a file without them, it is the same as before.
+    assert!(!refused().stuck().contains("quota: few"));
+}
+
+/// They are read only where something is due.
+#[cfg(unix)]
+#[test]
+fn the_events_of_a_live_cluster_are_read() {
+    use crate::kubectl::Fake;
+    let ask = |name: &str, cluster: &Cluster, words: &[&str]| {
+        let script =
+            "case \"$*\" in *events*) cat \"$here/events.json\" ;; *) cat \"$here/all.json\" ;; esac";
+        let fake = Fake::new(name, &format!("config) echo kind-dev ;;\nget) {script} ;;"));
+        let refused = Cluster::updated(5, HOUR).refused("Error creating: exceeded quota: few", 30);
+        std::fs::write(fake.path("events.json"), crate::plan::list(refused.events)).unwrap();
+        std::fs::write(fake.path("all.json"), cluster.json()).unwrap();
+        let ran = fake.run(&[words, &["--now", super::NOW, "-n", "logging"]].concat());
+        let events = fake.calls().into_iter().filter(|call| call.contains("events")).collect::<Vec<_>>();
+        (ran.out, events)
+    };
+    let read =
+        "get events -o json --namespace logging --field-selector involvedObject.kind=DaemonSet,type=Warning";
+    for words in [&["stuck", "agent"][..], &["why", "node-4"], &["why", "agent"]] {
+        let (out, events) = ask(&format!("refused-{}", words.join("-")), &refused(), words);
+        assert!(out.contains("Error creating: exceeded quota: few (21 times"), "{out}");
+        assert_eq!(events.first().map(String::as_str), Some(read));
+    }
+    let (_, events) = ask("refused-idle", &Cluster::updated(5, HOUR), &["stuck", "agent"]);
+    assert!(events.is_empty(), "{events:?}");
+}
+
+/// Another group and version names the fields of an event in another way, and a series has its own times.
+#[test]
+fn events_of_both_versions_are_read() {
+    let mut cluster = refused().refused("", 30);
+    let about = cluster.events[0]["involvedObject"].take();
+    cluster.events[0] = json!({
+        "apiVersion": "events.k8s.io/v1", "kind": "Event", "type": "Warning", "reason": "FailedCreate", "regarding": about,
+        "note": "Error creating: no\nand no\u{1b}[31m", "eventTime": "2026-01-01T09:50:00.000000Z",
+        "metadata": {"name": "agent.1", "namespace": "logging"},
+        "series": {"count": 7, "lastObservedTime": "2026-01-01T09:59:00.000000Z"},
+    });
+    let out = cluster.stuck();
+    assert!(out.contains("(7 times, the last time 60s ago)"), "{out}");
+    assert!(out.lines().all(|line| !line.starts_with("and no")) && !out.contains('\u{1b}'), "{out:?}");
+    // An event that can't be read is no reason to say nothing.
+    for broken in [json!(3), json!({"uid": []}), json!(null)] {
+        cluster.events[0]["regarding"] = broken;
+        assert!(!cluster.stuck().contains("7 times"));
+    }
+}
+
 /// Objects do not tell that the DaemonSet was changed a moment ago: a controller that runs has done something by the second look.
 #[cfg(unix)]
 #[test]
 fn a_live_cluster_is_looked_at_twice() {
     use crate::kubectl::Fake;
     let looks = |name: &str, second: &Cluster| {
-        let script = "n=$(cat \"$here/n\" 2>/dev/null || echo 0); echo 1 >\"$here/n\"; cat \"$here/$n.json\"";
+        let script = "case \"$*\" in *events*) echo forbidden >&2; exit 1 ;; esac; n=$(cat \"$here/n\" 2>/dev/null || echo 0); echo 1 >\"$here/n\"; cat \"$here/$n.json\"";
         let fake = Fake::new(name, &format!("config) echo kind-dev ;;\nget) {script} ;;"));
         std::fs::write(fake.path("0.json"), idle().json()).unwrap();
         std::fs::write(fake.path("1.json"), second.json()).unwrap();
         let ran = fake.run(&["stuck", "--now", super::NOW]);
-        assert_eq!((fake.lists(), ran.err.as_str()), (2, ""));
+        let asked = fake.calls().iter().filter(|call| call.contains("get daemonsets")).count();
+        assert_eq!((asked, ran.err.as_str()), (2, ""));
         (ran.code, ran.out)
     };
     let (code, out) = looks("twice-moves", &idle().overdue("node-4", -25));

@@ -27,6 +27,7 @@ pub(crate) struct Cluster {
     nodes: Vec<Value>,
     pods: Vec<Value>,
     revisions: Vec<Value>,
+    events: Vec<Value>,
 }
 
 fn template(image: &str) -> Value {
@@ -106,6 +107,7 @@ impl Cluster {
             nodes: names.map(node).into(),
             pods: pods.collect(),
             revisions: vec![revision("old", 1, 240 * HOUR), revision("new", 2, ready_for + MINUTE)],
+            events: Vec::new(),
         }
     }
 
@@ -192,10 +194,22 @@ impl Cluster {
         self
     }
 
+    /// The event of a refused call as Kubernetes' controller writes it, so many seconds ago for the last time.
+    fn refused(mut self, message: &str, seconds: i64) -> Self {
+        self.events.push(json!({
+            "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "FailedCreate", "message": message, "count": 21,
+            "metadata": {"name": format!("agent.{seconds}"), "namespace": "logging", "creationTimestamp": ago(seconds)},
+            "involvedObject": {"apiVersion": "apps/v1", "kind": "DaemonSet", "namespace": "logging", "name": "agent", "uid": "uid-of-agent"},
+            "eventTime": null, "firstTimestamp": ago(HOUR), "lastTimestamp": ago(seconds),
+            "source": {"component": "daemonset-controller"}, "reportingComponent": "daemonset-controller",
+        }));
+        self
+    }
+
     pub(crate) fn json(&self) -> String {
         let all =
             [vec![self.daemon_set.clone()], self.nodes.clone(), self.pods.clone(), self.revisions.clone()];
-        crate::plan::list(all.concat())
+        crate::plan::list([all.concat(), self.events.clone()].concat())
     }
 
     /// Asks a question about it, at [`NOW`].

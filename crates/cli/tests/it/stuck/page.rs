@@ -29,6 +29,7 @@ fn dumps() -> BTreeMap<&'static str, String> {
         ("finalizer", causes::finalizer()),
         ("idle", controller::idle()),
         ("refused", controller::refused()),
+        ("quota", controller::quota()),
         ("surge", surge()),
         ("port", causes::port()),
         ("ondelete", causes::on_delete()),

@@ -1,0 +1,58 @@
+//! Calls that the API server refused a controller, as the events of its DaemonSet tell them.
+
+use crate::cluster::notes::Said;
+use jiff::Timestamp;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A call that was refused, and perhaps repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// `FailedCreate`, and the answer of the API server.
+    pub said: Said,
+    /// The last time.
+    pub at: Timestamp,
+    pub times: u64,
+}
+
+/// The last refusal of each DaemonSet, by its uid.
+#[derive(Clone, Default)]
+pub struct Refusals(BTreeMap<String, Refusal>);
+
+impl Refusals {
+    pub fn of(&self, uid: &str) -> Option<&Refusal> {
+        self.0.get(uid)
+    }
+
+    /// Takes an event of the group `""`, or of `events.k8s.io`, which has other names for the same. Others are left out: an event is no
+    /// object that a decision depends on, so that nothing in it is an error.
+    pub(super) fn add(&mut self, event: &Value) {
+        let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str);
+        let about = if event.get("regarding").is_some() { "/regarding" } else { "/involvedObject" };
+        let is_of_daemon_set = text(&format!("{about}/kind")) == Some("DaemonSet");
+        let reason = text("/reason").filter(|reason| matches!(*reason, "FailedCreate" | "FailedDelete"));
+        let (Some(uid), Some(reason), true) = (text(&format!("{about}/uid")), reason, is_of_daemon_set)
+        else {
+            return;
+        };
+        // The newest form first: an event that repeats in a series keeps its first times in the other fields.
+        let times = ["/series/lastObservedTime", "/lastTimestamp", "/deprecatedLastTimestamp", "/eventTime"];
+        let Some(at) = times.iter().find_map(|pointer| text(pointer)?.parse().ok()) else { return };
+        let count = ["/series/count", "/count", "/deprecatedCount"];
+        let times = count.iter().find_map(|pointer| event.pointer(pointer)?.as_u64()).unwrap_or(1);
+        let message = text("/note").or_else(|| text("/message")).unwrap_or_default();
+        let said = Said { reason: reason.to_owned(), message: message.trim().to_owned() };
+        self.put(uid, Refusal { said, at, times });
+    }
+
+    fn put(&mut self, uid: &str, refusal: Refusal) {
+        if self.of(uid).is_none_or(|last| last.at < refusal.at) {
+            self.0.insert(uid.to_owned(), refusal);
+        }
+    }
+
+    /// Adds those of another List.
+    pub fn append(&mut self, other: Refusals) {
+        other.0.into_iter().for_each(|(uid, refusal)| self.put(&uid, refusal));
+    }
+}
