@@ -40,7 +40,7 @@ pub enum Severity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The input is no valid [`Snapshot`](daemonset::Snapshot), so that there is no decision.
+    /// The input is no valid [`Snapshot`](daemonset::Snapshot), so that there is no decision; or an API server refuses it.
     Invalid,
     /// The selector is empty, and the controller does nothing.
     SelectsEverything,
@@ -158,6 +158,15 @@ pub enum Rule {
 }
 
 impl Finding {
+    /// A field that an API server refuses, for callers that know its rules, as `daemonset-apiserver` does. `why` is its message about the
+    /// field, such as `Invalid value: 0: must be greater than 0`.
+    #[must_use]
+    pub fn refused(path: impl Into<String>, why: impl fmt::Display) -> Self {
+        Finding::new(Rule::Invalid, Severity::Error, path)
+            .why(format_args!("It is refused: {why}"))
+            .remedy("Put it right, and look again: what needs a decision could not be looked at")
+    }
+
     pub(super) fn new(rule: Rule, severity: Severity, path: impl Into<String>) -> Self {
         let (why, remedy) = (String::new(), String::new());
         Finding { severity, path: path.into(), rule, why, remedy, nodes: Vec::new() }

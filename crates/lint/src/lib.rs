@@ -204,9 +204,7 @@ fn refused(invalid: &InvalidSnapshot) -> Vec<Finding> {
         if path == history::DIRECTIVE_ON_TOP {
             return history::directive(path);
         }
-        Finding::new(Rule::Invalid, Severity::Error, path)
-            .why(format_args!("It is refused: {kind}"))
-            .remedy("Put it right, and look again: what needs a decision could not be looked at")
+        Finding::refused(path, kind)
     };
     invalid.problems.iter().map(finding).collect()
 }

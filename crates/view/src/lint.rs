@@ -6,7 +6,8 @@ use crate::simulate::policy;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::Powers;
-use daemonset_lint::{Finding, Preflight, Rehearsal, Severity};
+use daemonset_apiserver::admission::Refusal;
+use daemonset_lint::{Finding, Preflight, Rehearsal, Rule, Severity};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -52,6 +53,19 @@ pub fn look(
         found.sort_by_key(|finding| finding.severity);
     }
     Ok(found)
+}
+
+/// The same where the API server refuses the manifest: its errors come first, each in place of ours about the same field.
+pub fn with_refusal(mut findings: Vec<Finding>, refusal: &Refusal) -> Vec<Finding> {
+    let Refusal::Invalid(invalid) = refusal else { return findings };
+    let errors = (&invalid.errors).into_iter().filter(|error| !error.path.is_empty());
+    let mut refused: Vec<Finding> = errors.map(|error| Finding::refused(&error.path, error.body())).collect();
+    findings.retain(|ours| {
+        let is_repeated = ours.rule == Rule::Invalid && refused.iter().any(|it| it.path == ours.path);
+        !is_repeated
+    });
+    refused.append(&mut findings);
+    refused
 }
 
 fn read_policy(text: &str) -> Result<Value, String> {

@@ -169,13 +169,22 @@ pub(crate) fn wanted(manifest: &Value) -> Option<Wanted> {
 
 /// The only DaemonSet of a manifest.
 pub(crate) fn daemon_set(manifest: Manifest) -> Result<Value, Stop> {
+    of_manifest(manifest, |objects| Ok(objects.choose(None)?.daemon_set))
+}
+
+/// The DaemonSets of a manifest, at least one.
+pub(crate) fn daemon_sets(manifest: Manifest) -> Result<Vec<Value>, Stop> {
+    of_manifest(manifest, |objects| {
+        let each = objects.each(None)?.into_iter();
+        each.map(|wanted| Ok(objects.choose(Some(&wanted))?.daemon_set)).collect()
+    })
+}
+
+fn of_manifest<T>(manifest: Manifest, choose: impl Fn(&Objects) -> Result<T, String>) -> Result<T, Stop> {
     let Manifest { title, documents, .. } = manifest;
     let chosen = Objects::of_documents(documents).and_then(|mut objects| {
         objects.found_in("the manifest".to_owned(), "");
-        objects.choose(None)
+        choose(&objects)
     });
-    match chosen {
-        Ok(Chosen { daemon_set, .. }) => Ok(daemon_set),
-        Err(message) => Err(Stop::Input(format!("{title}: {message}"))),
-    }
+    chosen.map_err(|message| Stop::Input(format!("{title}: {message}")))
 }

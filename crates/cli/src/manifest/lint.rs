@@ -2,9 +2,9 @@
 
 use crate::cluster::policy::{POLICY, may_need_powers};
 use crate::cluster::{Needs, Objects, Source, Wanted, full_name, name, namespace};
-use crate::manifest::args::LintArgs;
-use crate::manifest::changes::{daemon_set, wanted};
-use crate::manifest::requests;
+use crate::manifest::args::{LintArgs, Manifest};
+use crate::manifest::changes::{daemon_sets, wanted};
+use crate::manifest::requests::{self, Refused};
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
 use crate::shell::response::Response;
 use daemonset::model::DaemonSet;
@@ -13,32 +13,63 @@ use daemonset_lint::{Finding, Severity};
 use daemonset_view::hostile;
 use daemonset_view::lint;
 use daemonset_view::simulate::policy::PolicyChoice;
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Exit code 1 for errors and warnings; advice alone is fine.
 pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
-    let manifest = args.manifest()?;
-    let title = manifest.as_ref().map(|manifest| manifest.title.clone());
-    let manifest = manifest.map(daemon_set).transpose()?;
-    let named = manifest.as_ref().and_then(wanted);
-    let (source, wanted) = args.stored(named)?;
-    let objects = objects(&source)?;
-    let found = match (&manifest, title) {
-        (Some(manifest), Some(title)) => {
-            of_manifest((&source, objects), manifest, wanted.as_ref(), args.policy.as_ref())
-                .map_err(|message| Stop::Input(format!("{title}: {message}")))?
-        }
-        _ => of_stored((&source, objects), wanted.as_ref(), args.policy.as_ref())
-            .map_err(|message| source.stop(message))?,
+    let found = match args.manifest()? {
+        Some(manifest) => of_manifests(args, manifest)?,
+        None => of_cluster(args)?,
     };
-    source.announce(args.output())?;
-    let response = match args.output() {
-        Format::Json => Response::json(&found)?,
-        Format::Text => Response::text(text(&found)),
+    let response = match (args.output(), found.as_slice()) {
+        (Format::Json, [only]) => Response::json(&only.findings)?,
+        (Format::Json, several) => Response::json(&json!({"daemonSets": several}))?,
+        (Format::Text, several) => Response::text(text(several)),
     };
     let is_bad = |finding: &Finding| finding.severity != Severity::Advice;
-    Ok(response.with_code(if found.iter().any(is_bad) { LOOK } else { 0 }))
+    let is_bad = found.iter().flat_map(|found| &found.findings).any(is_bad);
+    Ok(response.with_code(if is_bad { LOOK } else { 0 }))
+}
+
+/// The findings about one DaemonSet.
+#[derive(Serialize)]
+struct Found {
+    name: String,
+    findings: Vec<Finding>,
+}
+
+/// Those of the only DaemonSet of a manifest, which the command line may give another name; or of each.
+fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop> {
+    let title = manifest.title.clone();
+    let manifests = daemon_sets(manifest)?;
+    let only = match manifests.as_slice() {
+        [only] => wanted(only),
+        _ => None,
+    };
+    let is_one = only.is_some();
+    let (source, chosen) = args.stored(only)?;
+    let objects = objects(&source)?;
+    source.announce(args.output())?;
+    let found = manifests.iter().map(|manifest| {
+        let stored = if is_one { chosen.clone() } else { wanted(manifest) };
+        of_manifest((&source, objects.clone()), manifest, stored.as_ref(), args.policy.as_ref())
+            .map_err(|message| Stop::Input(format!("{title}: {message}")))
+    });
+    found.collect()
+}
+
+/// Those of the stored DaemonSets that the command line chooses.
+fn of_cluster(args: &LintArgs) -> Result<Vec<Found>, Stop> {
+    let (source, wanted) = args.stored(None)?;
+    let objects = objects(&source)?;
+    let each = objects.each(wanted.as_ref()).map_err(|message| source.stop(message))?;
+    source.announce(args.output())?;
+    let found = each.iter().map(|wanted| {
+        of_stored((&source, objects.clone()), wanted, args.policy.as_ref())
+            .map_err(|message| source.stop(message))
+    });
+    found.collect()
 }
 
 /// With the priority classes of a cluster, where one may read them.
@@ -52,11 +83,11 @@ fn objects(source: &Source) -> Result<Objects, Stop> {
 
 fn of_stored(
     (source, objects): (&Source, Objects),
-    wanted: Option<&Wanted>,
+    wanted: &Wanted,
     policy: Option<&PolicyChoice>,
-) -> Result<Vec<Finding>, String> {
-    let name = full_name(&objects.choose(wanted)?.daemon_set);
-    let mut daemon_set = objects.model_of(wanted)?;
+) -> Result<Found, String> {
+    let name = full_name(&objects.choose(Some(wanted))?.daemon_set);
+    let mut daemon_set = objects.model_of(Some(wanted))?;
     if let Some(policy) = policy {
         policy.annotate(&mut daemon_set);
     }
@@ -69,30 +100,38 @@ fn of_manifest(
     manifest: &Value,
     wanted: Option<&Wanted>,
     policy: Option<&PolicyChoice>,
-) -> Result<Vec<Finding>, String> {
+) -> Result<Found, String> {
     let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
     let admitted = match &stored {
         Some(stored) => requests::replace(stored, manifest, FieldValidation::Warn),
         None => requests::create(manifest, FieldValidation::Warn),
     };
-    let mut applied = lint::as_stored(admitted.result.ok(), manifest)?;
+    let (admitted, refused) = match admitted.result {
+        Ok(admitted) => (Some(admitted), None),
+        Err(refused) => (None, Some(refused)),
+    };
+    let mut applied = lint::as_stored(admitted, manifest)?;
     if let Some(policy) = policy {
         policy.annotate(&mut applied);
     }
-    match &stored {
+    let mut found = match &stored {
         None => {
             let name = match namespace(manifest) {
                 "" => format!("default/{}", name(manifest)),
                 _ => full_name(manifest),
             };
-            look((source, objects), &applied, None, &name)
+            look((source, objects), &applied, None, &name)?
         }
         Some(raw) => {
             let name = full_name(raw);
             let stored = DaemonSet::deserialize(raw).map_err(|error| error.to_string())?;
-            look((source, objects), &applied, Some(&stored), &name)
+            look((source, objects), &applied, Some(&stored), &name)?
         }
+    };
+    if let Some(Refused::Server(refusal)) = &refused {
+        found.findings = lint::with_refusal(found.findings, refusal);
     }
+    Ok(found)
 }
 
 /// `name` is the `NAMESPACE/NAME` that the DaemonSet has or gets.
@@ -101,7 +140,7 @@ fn look(
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
-) -> Result<Vec<Finding>, String> {
+) -> Result<Found, String> {
     let now = objects.now().unwrap_or_else(system_clock);
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
     // The policy may be that of a manifest or of a file, which need the powers, too.
@@ -109,13 +148,18 @@ fn look(
         source.learn_powers(&mut objects, [namespace.to_owned()].into());
     }
     let powers = objects.powers_of(namespace);
-    lint::look(objects, daemon_set, stored, full_name, (&powers, now))
+    let findings = lint::look(objects, daemon_set, stored, full_name, (&powers, now))?;
+    Ok(Found { name: full_name.to_owned(), findings })
 }
 
-fn text(found: &[Finding]) -> String {
-    if found.is_empty() {
-        return "nothing to say\n".to_owned();
-    }
-    // Each is one line, whatever the template says.
-    found.iter().map(|finding| hostile::in_one_line(&finding.to_string()) + "\n").collect()
+/// A line for each finding, which begins with the name of the DaemonSet where there are several.
+fn text(several: &[Found]) -> String {
+    let lines = several.iter().flat_map(|found| {
+        let name = if several.len() == 1 { String::new() } else { format!("{}: ", found.name) };
+        // Each is one line, whatever the template says.
+        let line = move |finding| format!("{name}{}\n", hostile::in_one_line(&format!("{finding}")));
+        found.findings.iter().map(line)
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() { "nothing to say\n".to_owned() } else { lines }
 }

@@ -2,7 +2,7 @@
 
 use crate::cluster::{ClusterArgs, STEADY, Source, Wanted, is_file};
 use crate::shell::console::{Format, Stop, duration};
-use crate::simulate::policy_file;
+use crate::simulate::{BUILT_IN_NODES, policy_file};
 use clap::Args as Group;
 use daemonset_sim::{Distribution, Probability};
 use daemonset_view::simulate::policy::PolicyChoice;
@@ -268,7 +268,7 @@ impl Args {
         };
         let (settings, release) = world.settings();
         Scene {
-            nodes: self.nodes.or(matches!(source, Source::Example { .. }).then_some(60)),
+            nodes: self.nodes.or(matches!(source, Source::Example { .. }).then_some(BUILT_IN_NODES)),
             settings,
             release,
             pause_at: self.pause_at,

@@ -4,34 +4,52 @@ pub(crate) mod args;
 mod files;
 mod progress;
 
-use crate::cluster::{Choice, Input, Needs, Source, Wanted};
+use crate::cluster::{Choice, Form, Input, Needs, Objects, STEADY, Source, Wanted};
+use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::progress::Bar;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use daemonset::policy::Powers;
+use daemonset_apiserver::admission::FieldValidation;
 use daemonset_sim::RolloutEnd;
 use daemonset_view::simulate::policy::PolicyChoice;
 use daemonset_view::simulate::rehearsal::{Refused, Rehearsal};
 use daemonset_view::simulate::run::Run;
 use daemonset_view::simulate::{compare, downtime, note, report};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+
+/// How many nodes of the built-in cluster a rollout is simulated on by default.
+pub(crate) const BUILT_IN_NODES: u32 = 60;
 
 /// The DaemonSet of the built-in cluster that is simulated by default.
 const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
 
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> Result<u8, Stop> {
-    simulate(&args.simulation()?)
+    let mut simulation = args.simulation()?;
+    let input = read(&simulation)?;
+    if matches!(input, Start::Manifest(_)) {
+        simulation.scene.nodes.get_or_insert(BUILT_IN_NODES);
+    }
+    simulate(&simulation, &input)
 }
 
-fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
-    let input = read(simulation)?;
+/// The things that a rollout starts from.
+enum Start {
+    Cluster(Input),
+    /// A DaemonSet without a cluster: on nodes of the built-in one.
+    Manifest(Input),
+}
+
+fn simulate(simulation: &Simulation, start: &Start) -> Result<u8, Stop> {
+    let (Start::Cluster(input) | Start::Manifest(input)) = start;
     let Simulation { source, scene, setting, compare, downtime, format, .. } = simulation;
-    let rehearsal = Rehearsal { input: &input, scene, setting, compare, downtime: *downtime };
+    let rehearsal = Rehearsal { input, scene, setting, compare, downtime: *downtime };
     let refused = |refused: Refused| match refused {
         Refused::Policy(message) => Stop::Input(message),
         Refused::Cluster(message) => source.stop(message),
@@ -46,7 +64,10 @@ fn simulate(simulation: &Simulation) -> Result<u8, Stop> {
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
-    if let Some(note) = note::note(&input, scene.release) {
+    if let Start::Manifest(_) = start {
+        writeln!(std::io::stderr(), "note: {source} has no nodes: these are nodes of the built-in cluster")?;
+    }
+    if let Some(note) = note::note(input, scene.release) {
         std::io::stderr().write_all(note.as_bytes())?;
     }
     match (format, runs.as_slice()) {
@@ -97,8 +118,31 @@ fn ends_well(end: RolloutEnd) -> bool {
     matches!(end, RolloutEnd::Complete | RolloutEnd::Held)
 }
 
+/// The DaemonSet of a manifest, as the API server would store it, on nodes of the built-in cluster; `None` where the source is no manifest.
+fn manifest(objects: &Objects, choice: &Choice, source: &Source) -> Result<Option<Input>, Stop> {
+    let stop = |message: String| source.stop(message);
+    if objects.is_recorded() || objects.has_nodes() || !objects.has(choice.daemon_set.as_ref()) {
+        return Ok(None);
+    }
+    let manifest = objects.choose(choice.daemon_set.as_ref()).map_err(stop)?.daemon_set;
+    if manifest.pointer("/metadata/uid").is_some() {
+        // It is stored: its nodes are somewhere.
+        return Ok(None);
+    }
+    let requests::Answered { result, .. } = requests::create(&manifest, FieldValidation::Ignore);
+    let mut stored = result.map_err(|refused| source.stop(refused.text(None)))?;
+    // The API server would make one up.
+    if let Some(metadata) = stored.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert("uid".to_owned(), "uid-of-the-manifest".into());
+    }
+    let mut objects = Objects::of_documents(vec![stored]).map_err(stop)?;
+    objects.take_nodes(Source::example(STEADY).objects(Needs::Nodes)?);
+    let choice = Choice { daemon_set: None, now: None, policy: None };
+    Input::from_list(objects, &choice).map(Some).map_err(stop)
+}
+
 /// The cluster to start from.
-fn read(simulation: &Simulation) -> Result<Input, Stop> {
+fn read(simulation: &Simulation) -> Result<Start, Stop> {
     let Simulation { source, daemon_set, .. } = simulation;
     let example = || {
         let (namespace, name) = EXAMPLE;
@@ -118,12 +162,26 @@ fn read(simulation: &Simulation) -> Result<Input, Stop> {
             source.learn_powers(&mut objects, namespaces);
             source.input_of(objects, &choice)?
         }
-        Source::Example { .. } | Source::Stdin | Source::File(_) => source.input(&choice)?,
+        Source::Stdin | Source::File(_) => {
+            let bytes = source.bytes().map_err(|message| source.stop(message))?;
+            let objects = Objects::read(&bytes).ok();
+            if let Some(mut input) =
+                objects.map_or(Ok(None), |objects| manifest(&objects, &choice, source))?
+            {
+                // Nobody owns its namespace.
+                input.powers = Powers::all();
+                return Ok(Start::Manifest(input));
+            }
+            Form::of(&bytes)
+                .and_then(|form| Input::parse(&bytes, form, &choice))
+                .map_err(|message| source.stop(message))?
+        }
+        Source::Example { .. } => source.input(&choice)?,
     };
     input.snapshot().map_err(|message| source.stop(message))?;
     if matches!(source, Source::Example { .. }) {
         // Its policies are tried, and nobody owns its namespace.
         input.powers = Powers::all();
     }
-    Ok(input)
+    Ok(Start::Cluster(input))
 }

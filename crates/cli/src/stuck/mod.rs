@@ -7,6 +7,7 @@ use crate::shell::response::Response;
 use daemonset_view::case::Case;
 use daemonset_view::plan::{Planned, planned};
 use daemonset_view::stuck::{Answer, PATIENCE};
+use daemonset_view::words;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use std::time::Duration;
@@ -102,7 +103,7 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
 }
 
 impl Look<'_> {
-    /// The answers about these DaemonSets.
+    /// The answers about these DaemonSets; as a text those first that need somebody.
     pub(crate) fn respond(&self, planned: &[&Planned], format: Format, shown: Shown) -> Result<Looked, Stop> {
         let Look { source, models, now, connection, patience } = *self;
         let answers = planned.iter().map(|planned| {
@@ -118,12 +119,29 @@ impl Look<'_> {
                 let several: Vec<&Answer<'_>> = several.iter().map(|(_, answer)| answer).collect();
                 Response::json(&json!({"daemonSets": several}))?
             }
-            (Format::Text, answers) => {
-                Response::text(answers.iter().map(|(case, answer)| answer.text(case)).collect())
-            }
+            (Format::Text, answers) => Response::text(text(answers)),
         };
         let is_stuck = answers.iter().any(|(_, answer)| answer.is_stuck());
         let is_idle = answers.iter().any(|(_, answer)| answer.is_idle());
         Ok(Looked { response: response.with_code(if is_stuck { LOOK } else { 0 }), is_idle })
     }
 }
+
+/// Rollouts that are stuck, then those that move, then the names of those that are complete: they need nobody.
+fn text(answers: &[(Case<'_>, Answer<'_>)]) -> String {
+    let (complete, rest): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, answer)| answer.is_complete());
+    let (stuck, moving): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(_, answer)| answer.is_stuck());
+    let mut text: String = stuck.into_iter().chain(moving).map(|(case, answer)| answer.text(case)).collect();
+    match complete.as_slice() {
+        [(case, only)] => text.push_str(&only.text(case)),
+        [] => {}
+        several => {
+            let names = words::names(several.iter().map(|(_, answer)| answer.name), MOST_NAMES);
+            text.push_str(&format!("complete: {}: {names}\n", words::count(several.len(), "DaemonSet")));
+        }
+    }
+    text
+}
+
+/// Names at most so many DaemonSets that are complete.
+const MOST_NAMES: usize = 10;

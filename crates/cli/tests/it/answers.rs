@@ -4,6 +4,7 @@ use crate::plan::{daemon_set, file, list, node, pod, recording, with};
 use crate::program::{Ran, dump, run};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 fn call(line: &str) -> Ran {
     let mut words = line.split(' ');
@@ -243,6 +244,45 @@ fn lint_of_a_stored_one_and_of_a_manifest() {
 }
 
 /// The policy may be in the annotation, in YAML as in JSON, or in a file. It is rehearsed.
+/// A chart may have several DaemonSets, and a cluster has: each line names its own.
+#[test]
+fn lint_of_several() {
+    let web = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n  template:\n    \
+        metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: 'web:1', readinessProbe: {httpGet: {port: 80}}}]}\n";
+    let two = format!("{web}---\n{}", web.replace("name: web}", "name: other, namespace: x}"));
+    let ran = run("lint", &["-f", "-", "--example"], two.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let of = |name: &str| ran.out.lines().filter_map(|line| line.strip_prefix(name)).collect::<Vec<_>>();
+    let (first, second) = (of("default/web: "), of("x/other: "));
+    assert_eq!(first, second);
+    assert_eq!((first.len(), ran.out.lines().count()), (first.len(), 2 * first.len()));
+    assert!(first.iter().any(|line| line.contains("(MinReadyZero)")), "{}", ran.out);
+    let json = run("lint", &["-f", "-", "--example", "-o", "json"], two.as_bytes());
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["daemonSets"][1]["name"], "x/other");
+    assert_eq!(json["daemonSets"][1]["findings"].as_array().unwrap().len(), first.len());
+    // The words of the API server, for each field, and nothing twice.
+    let invalid = web
+        .replace("image: 'web:1', readinessProbe: {httpGet: {port: 80}}", "readinessProbe: {}")
+        .replace("{app: web}}\n    spec", "{app: x}}\n    spec");
+    let ran = run("lint", &["-f", "-", "--example"], invalid.as_bytes());
+    let errors: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("Error")).collect();
+    assert_snapshot!(errors.join("\n"), @r#"
+    Error spec.template.metadata.labels: It is refused: Invalid value: {"app":"x"}: `selector` does not match template `labels`. Put it right, and look again: what needs a decision could not be looked at. (Invalid)
+    Error spec.template.spec.containers[0].image: It is refused: Required value. Put it right, and look again: what needs a decision could not be looked at. (Invalid)
+    Error spec.template.spec.containers[0].readinessProbe: It is refused: Required value: must specify a handler type. Put it right, and look again: what needs a decision could not be looked at. (Invalid)
+    "#);
+    // The one that is named, or all of a namespace.
+    let steady = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cluster/steady.json");
+    let all = run("lint", &["--from", steady], b"");
+    let names: BTreeSet<&str> = all.out.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+    assert!(names.len() > 1, "{}", all.out);
+    let name = names.first().unwrap();
+    let one = run("lint", &["--from", steady, "--daemonset", name], b"");
+    let its = all.out.lines().filter_map(|line| line.strip_prefix(&format!("{name}: ")));
+    assert_eq!(one.out.lines().collect::<Vec<_>>(), its.collect::<Vec<_>>());
+}
+
 #[test]
 fn lint_looks_at_the_policy_of_the_rollout() {
     let rules = |line: &str| -> Vec<String> {

@@ -63,6 +63,45 @@ fn the_readme_draws_how_long_each_node_is_down() {
     assert!(readme.contains("11 at the median; 4.5 with pulled images, 4.3 in place; none with surge"));
 }
 
+/// A chart is rehearsed before there is a cluster: its pods run first, and then a next version comes.
+#[test]
+fn a_manifest_is_rolled_out_on_nodes_of_the_built_in_cluster() {
+    let manifest = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: web}\n\
+        spec:\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n    \
+        spec: {containers: [{name: web, image: 'web:1'}]}\n";
+    let stdin = |manifest: &str, more: &[&str]| {
+        run("simulate", &[&["-f", "-", "--nodes", "12"], more].concat(), manifest.as_bytes())
+    };
+    let note = "note: stdin has no nodes: these are nodes of the built-in cluster\n";
+    let ran = stdin(manifest, &["--max-unavailable", "3"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), note));
+    assert_snapshot!(ran.out, @"
+    DaemonSet  default/web, RollingUpdate, maxUnavailable 3
+    Cluster    12 nodes, from stdin, seed 1
+    Rollout    complete in 1m52s
+    Down       at worst 3 of 12 nodes (0s after the start); maxUnavailable allows 3
+    Pods       12 created, 12 deleted
+    Controller 80 reconciles
+    Left over  none: every target node has an available pod of the new version
+    ");
+    // The API server's own words.
+    let ran = stdin(&manifest.replace("app: web}}\n    spec", "app: other}}\n    spec"), &[]);
+    assert_snapshot!(ran.err, @r#"
+    error: stdin: The DaemonSet "web" is invalid: spec.template.metadata.labels: Invalid value: {"app":"other"}: `selector` does not match template `labels`
+    "#);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    // Two of them, and one that runs nowhere.
+    let two = format!("{manifest}---\n{}", manifest.replace("name: web}", "name: other}"));
+    let ran = stdin(&two, &[]);
+    assert!(ran.err.contains("2 DaemonSets: choose one with --daemonset: web, other"), "{}", ran.err);
+    assert_eq!(stdin(&two, &["--daemonset", "other"]).code, Some(0));
+    let nowhere = manifest.replace("{containers", "{nodeSelector: {gpu: a}, containers");
+    assert_snapshot!(stdin(&nowhere, &[]).err, @"
+    note: stdin has no nodes: these are nodes of the built-in cluster
+    note: no node may run its pod, by labels or taints, so that nothing is rolled out: `on NODE` tells why
+    ");
+}
+
 /// A policy of the folder `examples`.
 fn example(name: &str) -> String {
     format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))

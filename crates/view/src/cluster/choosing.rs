@@ -1,13 +1,17 @@
 //! One DaemonSet out of the objects of a cluster, or everything as decisions read it.
 
-use crate::cluster::object::{full_name, namespace, object};
+use crate::cluster::object::{full_name, name, namespace, object};
 use crate::cluster::objects::{Chosen, Decision, Models, Objects, RawItem};
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
+use crate::words;
 use daemonset::model::{DaemonSet, ResourceList};
 use daemonset::{Policy, Recording};
 use std::collections::BTreeMap;
+
+/// A message names at most so many DaemonSets.
+const MOST_NAMES: usize = 10;
 
 impl Objects {
     /// Every DaemonSet, as `NAMESPACE/NAME`.
@@ -15,19 +19,33 @@ impl Objects {
         self.daemon_sets.iter().map(|item| full_name(&item.raw)).collect()
     }
 
+    /// Each of the DaemonSets that are wanted, by its name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn each(&self, wanted: Option<&Wanted>) -> Result<Vec<Wanted>, String> {
+        let found = self.daemon_sets.iter().filter(|item| item.is(wanted));
+        let named = found.map(|item| {
+            let namespace = Some(namespace(&item.raw)).filter(|namespace| !namespace.is_empty());
+            Wanted::named(namespace, name(&item.raw))
+        });
+        let each: Vec<Wanted> = named.collect();
+        if each.is_empty() { self.select(wanted).map(|_| each) } else { Ok(each) }
+    }
+
     /// The DaemonSet that is wanted, as a position; without one, the only one.
     fn select(&self, wanted: Option<&Wanted>) -> Result<usize, String> {
         let found: Vec<(usize, &RawItem<DaemonSet>)> =
             self.daemon_sets.iter().enumerate().filter(|(_, item)| item.is(wanted)).collect();
         let names = |found: &[(usize, &RawItem<DaemonSet>)]| {
-            found.iter().map(|(_, item)| full_name(&item.raw)).collect::<Vec<_>>().join(", ")
+            words::names(found.iter().map(|(_, item)| full_name(&item.raw)), MOST_NAMES)
         };
         match (found.as_slice(), wanted) {
             ([(only, _)], _) => Ok(*only),
             ([], _) if self.daemon_sets.is_empty() => Err(self.no_daemon_set()),
             ([], wanted) => {
                 let wanted = wanted.map(Wanted::to_string).unwrap_or_default();
-                let there = self.daemon_set_names().join(", ");
+                let there = words::names(self.daemon_set_names(), MOST_NAMES);
                 Err(format!("no DaemonSet {wanted} in {}: there is {there}", self.holder))
             }
             ([(_, first), .., (_, last)], Some(_)) if full_name(&first.raw) == full_name(&last.raw) => {
@@ -47,6 +65,16 @@ impl Objects {
     /// Whether it can be planned from, and is no manifest.
     pub fn is_cluster(&self) -> bool {
         self.is_recorded() || !(self.daemon_sets.is_empty() || self.nodes.is_empty())
+    }
+
+    pub fn has_nodes(&self) -> bool {
+        !self.nodes.is_empty()
+    }
+
+    /// Takes the nodes of another List, and nothing else.
+    pub fn take_nodes(&mut self, other: Objects) {
+        self.nodes.extend(other.nodes);
+        self.newest = self.newest.max(other.newest);
     }
 
     /// Whether there is such a DaemonSet.

@@ -6,7 +6,7 @@ use crate::words::{self, count};
 use daemonset::report::{NodePlacement, NodeVerdict};
 use daemonset::{Plan, plan};
 
-/// For somebody who asks how a rollout goes on; `None` for a cluster at rest.
+/// For somebody who asks how a rollout goes on; `None` for a cluster at rest whose nodes run its pods.
 pub fn note(input: &Input, release: Release) -> Option<String> {
     let plan = plan(&input.snapshot().ok()?);
     let outdated = number(&plan, |node| node.pods.iter().any(|pod| !pod.updated));
@@ -27,7 +27,11 @@ pub fn note(input: &Input, release: Release) -> Option<String> {
             count(failing, "node")
         )
     });
-    let notes: Vec<String> = in_the_middle.into_iter().chain(not_kept).collect();
+    let nowhere = (number(&plan, |_| true) == 0).then(|| {
+        "no node may run its pod, by labels or taints, so that nothing is rolled out: `on NODE` tells why"
+            .to_owned()
+    });
+    let notes: Vec<String> = nowhere.into_iter().chain(in_the_middle).chain(not_kept).collect();
     (!notes.is_empty()).then(|| notes.iter().map(|note| format!("note: {note}\n")).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::simulate::run::Run;
 use daemonset::Recording;
-use daemonset::model::Taint;
+use daemonset::model::{OwnerReference, Taint};
 use daemonset::policy::Powers;
 use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Runtime, Settings, Steering, Summary, Workload, resize};
 use jiff::{SignedDuration, Timestamp};
@@ -95,8 +95,15 @@ impl Scene {
         self.add_workloads(&mut cluster);
         // Pods that have just become Ready when the dump was taken are available by then.
         let min_ready = SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into());
+        let uid = &recording.daemon_set.metadata.uid;
+        let is_own = |owner: &OwnerReference| owner.uid == *uid;
+        let is_installed = recording.pods.iter().any(|pod| pod.metadata.owner_references.iter().any(is_own));
         // The cluster has copies of all objects, of which there may be hundreds of thousands.
         drop(recording);
+        if !is_installed && matches!(self.release, Release::New(_)) {
+            // The next version is rolled out over pods that run.
+            cluster.watch_rollout(self.patience, self.bound, &mut look);
+        }
         let start = cluster.now();
         let mut asked = start;
         if let Release::New(behaviour) = self.release {

@@ -55,6 +55,10 @@ impl<'a> Answer<'a> {
         matches!(self.outlook.state, RolloutState::Stuck { .. })
     }
 
+    pub fn is_complete(&self) -> bool {
+        self.outlook.state == RolloutState::Complete
+    }
+
     /// Something is due, and nobody does it.
     pub fn is_idle(&self) -> bool {
         self.outlook.obstacles.iter().any(|obstacle| obstacle.kind == ObstacleKind::NotDone)

@@ -1,8 +1,9 @@
 //! The time that is left, where time is what a rollout waits for; and the steps that people hold.
 
 use super::{Cluster, HOUR, MINUTE};
+use crate::program::run;
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn min_ready_seconds_that_are_left() {
@@ -95,4 +96,49 @@ fn the_question_may_be_about_a_daemon_set_or_about_all() {
     assert_eq!(all["daemonSets"][0]["name"], "logging/agent");
     assert_eq!(all["daemonSets"][0]["standing"]["type"], "Stuck");
     assert_eq!(all["daemonSets"][0]["commands"], json!(["kubectl edit daemonset -n logging agent"]));
+}
+
+/// Whoever is on call reads the first lines.
+#[test]
+fn of_several_those_that_are_stuck_come_first() {
+    let daemon_set = |cluster: Cluster, namespace: &str| {
+        let json = cluster.json().replace("\"logging\"", &format!("\"{namespace}\""));
+        let of_namespace: Value =
+            serde_json::from_str(&json.replace("uid-of-agent", &format!("uid-of-{namespace}"))).unwrap();
+        let items = of_namespace["items"].as_array().unwrap().clone();
+        let is_node = |item: &Value| item["kind"] == "Node";
+        let (nodes, others): (Vec<_>, Vec<_>) = items.into_iter().partition(is_node);
+        if namespace == "a" { [nodes, others].concat() } else { others }
+    };
+    let complete = || Cluster::updated(5, HOUR);
+    let moves = Cluster::updated(3, MINUTE);
+    let all = [
+        daemon_set(complete(), "a"),
+        daemon_set(complete(), "b"),
+        daemon_set(moves, "c"),
+        daemon_set(super::controller::idle(), "d"),
+    ];
+    let list = crate::plan::list(all.concat());
+    let ran = run("stuck", &["-f", "-", "--now", super::NOW], list.as_bytes());
+    assert_eq!(ran.code, Some(1));
+    assert_snapshot!(ran.out, @"
+    d/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
+    Cause      node-4: nothing has happened since 2026-01-01T08:32:00Z (for 88m), though this is due and waits for no limit: delete 1 pod. Either no controller runs, or the API server refuses its calls: a webhook, a quota, or rights that are missing
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Run        kubectl describe daemonset -n d agent
+               kubectl get lease -n kube-system kube-controller-manager
+               kubectl get pods -n kube-system -l component=kube-controller-manager
+               kubectl get resourcequotas -n d
+               kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations
+    c/agent: moves: 1 node to act on, 2 nodes have an outdated pod, about 2 rounds left
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Now        delete 1 pod
+    complete: 2 DaemonSets: a/agent, b/agent
+    ");
+    let many = (1..=12).map(|number| daemon_set(complete(), &"a".repeat(number)));
+    let list = crate::plan::list(many.collect::<Vec<_>>().concat());
+    let ran = run("stuck", &["-f", "-", "--now", super::NOW], list.as_bytes());
+    assert_snapshot!(ran.out, @"
+    complete: 12 DaemonSets: a/agent, aa/agent, aaa/agent, aaaa/agent, aaaaa/agent, aaaaaa/agent, aaaaaaa/agent, aaaaaaaa/agent, aaaaaaaaa/agent, aaaaaaaaaa/agent and 2 more
+    ");
 }
