@@ -214,6 +214,7 @@ Exit codes: 0 kubectl would restart it, 1 kubectl refuses, 2 bad input";
 
 pub(crate) const DIFF: &str = "\
 Examples:
+  kubectl daemonset rollout diff --example
   kubectl daemonset rollout diff 1 2 --example
   kubectl daemonset rollout diff 1 -n monitoring node-exporter
 

@@ -160,8 +160,8 @@ impl TargetArgs {
     }
 
     /// The same with its first word, which stood elsewhere.
-    pub(crate) fn named(&self, word: &str) -> Result<Self, Stop> {
-        let target = one_of(Some(word.to_owned()), self.target.clone(), "NEWER: must be a number")?;
+    pub(crate) fn named(&self, word: &str, refusal: &str) -> Result<Self, Stop> {
+        let target = one_of(Some(word.to_owned()), self.target.clone(), refusal)?;
         Ok(TargetArgs { target, ..self.clone() })
     }
 

@@ -99,8 +99,9 @@ pub(crate) enum Job {
     /// The difference between two revisions
     #[command(after_help = crate::help::DIFF)]
     Diff {
-        /// A revision's number
-        older: i64,
+        /// A revision's number. Default: the newest that is unlike the DaemonSet's template as it is
+        #[arg(value_name = "OLDER")]
+        older: Option<String>,
         /// Another's. Default: the DaemonSet's template as it is
         #[arg(value_name = "NEWER")]
         newer: Option<String>,

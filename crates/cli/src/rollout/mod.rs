@@ -46,7 +46,7 @@ fn answer(job: &Job) -> Result<Response, Stop> {
         Job::History(args) => verbs::history(args),
         Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
         Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
-        Job::Diff { older, newer, from } => verbs::diff(from, *older, newer.as_deref()),
+        Job::Diff { older, newer, from } => verbs::diff(from, older.as_deref(), newer.as_deref()),
         Job::Stuck(args) => stuck::run(args),
         Job::Lint(args) => manifest::lint(args),
         Job::Create(args) => manifest::create(args),

@@ -95,19 +95,23 @@ pub(crate) fn restart(from: &From, now: Timestamp) -> Result<Response, Stop> {
     Response::answer(tried(answer), from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
 }
 
-/// The difference between two revisions, or between one and the template as it is. The word after the first number may
-/// already be the DaemonSet.
-pub(crate) fn diff(from: &From, older: i64, newer: Option<&str>) -> Result<Response, Stop> {
-    let number = newer.and_then(|word| word.parse().ok());
-    match (number, newer) {
-        (None, Some(word)) => {
-            diff_of(&From { target: from.target.named(word)?, ..from.clone() }, older, None)
-        }
-        (number, _) => diff_of(from, older, number),
+/// The difference between two revisions, or between one and the template as it is. The word after the numbers may already be the
+/// DaemonSet.
+pub(crate) fn diff(from: &From, older: Option<&str>, newer: Option<&str>) -> Result<Response, Stop> {
+    let number = |word: Option<&str>| word.and_then(|word| word.parse::<i64>().ok());
+    let named = |word: &str, value: &str| {
+        let target = from.target.named(word, &format!("{value}: must be a number"))?;
+        Ok::<From, Stop>(From { target, ..from.clone() })
+    };
+    match (number(older), number(newer), older, newer) {
+        (None, _, Some(_), Some(_)) => Err(Stop::Input("OLDER: must be a number".to_owned())),
+        (None, _, Some(word), None) => diff_of(&named(word, "OLDER")?, None, None),
+        (older, None, _, Some(word)) => diff_of(&named(word, "NEWER")?, older, None),
+        (older, newer, ..) => diff_of(from, older, newer),
     }
 }
 
-fn diff_of(from: &From, older: i64, newer: Option<i64>) -> Result<Response, Stop> {
+fn diff_of(from: &From, older: Option<i64>, newer: Option<i64>) -> Result<Response, Stop> {
     let Chosen { daemon_set, revisions } = chosen(from)?;
     let history = match daemonset_kubectl::history(&daemon_set, &revisions) {
         Ok(history) => history,
@@ -118,8 +122,18 @@ fn diff_of(from: &From, older: i64, newer: Option<i64>) -> Result<Response, Stop
         revisions.iter().find(|revision| name(revision) == entry.name)
     };
     let now = as_revision(&daemon_set);
-    let (Some(older), Some(newer)) = (numbered(older), newer.map_or(Some(&now), numbered)) else {
-        return Ok(Response::refusal("error: unable to find the specified revision"));
+    let is_unlike = |revision: &&Value| !daemonset_kubectl::diff(revision, &now).differences.is_empty();
+    let newest =
+        || history.revisions.iter().rev().filter_map(|entry| numbered(entry.revision)).find(is_unlike);
+    let is_named = older.is_some();
+    let older = older.map_or_else(newest, numbered);
+    let (Some(older), Some(newer)) = (older, newer.map_or(Some(&now), numbered)) else {
+        let none = if is_named {
+            "unable to find the specified revision"
+        } else {
+            "every revision is as the template is"
+        };
+        return Ok(Response::refusal(format_args!("error: {none}")));
     };
     let diff = daemonset_kubectl::diff(older, newer);
     match from.output {

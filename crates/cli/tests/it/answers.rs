@@ -167,12 +167,23 @@ fn status_history_undo_restart_and_diff() {
     let file = dump("midrollout.json");
     let diff = printed(0, &format!("rollout diff 1 {file}"));
     assert!(
-        diff.starts_with("--- node-exporter-686d6fc8d7 (revision 1)\n+++ node-exporter (revision 0)\n"),
+        diff.starts_with("--- node-exporter-686d6fc8d7 (revision 1)\n+++ node-exporter (as it is)\n"),
         "{diff}"
     );
+    // By default from the newest that is another one.
+    for line in [
+        "rollout diff --example".to_owned(),
+        format!("rollout diff {file}"),
+        format!("rollout diff node-exporter -f {file}"),
+    ] {
+        assert_eq!(printed(0, &line), diff);
+    }
     assert_eq!(printed(0, &format!("rollout diff 1 node-exporter -f {file}")), diff);
     assert_eq!(call("rollout diff 1 9 --example").code, Some(1));
     assert_eq!(refused("rollout diff 1 x y --example"), "error: NEWER: must be a number\n");
+    assert_eq!(refused("rollout diff x 1 --example"), "error: OLDER: must be a number\n");
+    let fresh = call(&format!("rollout diff logging/fluent-bit -f {}", dump("fresh.json")));
+    assert_eq!((fresh.code, fresh.err.as_str()), (Some(1), "error: every revision is as the template is\n"));
     let undo = call(&format!("rollout undo {file}"));
     assert_eq!(
         (undo.code, undo.out.as_str()),

@@ -56,7 +56,11 @@ pub fn diff(old: &Value, new: &Value) -> Diff {
     if differences.is_empty() {
         return Diff::default();
     }
-    let header = |stored: &Stored<'_>| format!("{} (revision {})", stored.name, stored.number);
+    // No stored revision has number 0: it is a template that is in none yet.
+    let header = |stored: &Stored<'_>| match stored.number {
+        0 => format!("{} (as it is)", stored.name),
+        number => format!("{} (revision {number})", stored.name),
+    };
     let unified = unified((&header(&old), &lines::lines(&before)), (&header(&new), &lines::lines(&after)));
     Diff { differences, unified }
 }
