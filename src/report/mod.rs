@@ -357,7 +357,7 @@ pub enum RevisionOrigin {
     Kept,
     /// This plan creates it.
     Created,
-    /// It is an older one whose template is current again: this plan renumbers it.
+    /// It is an older one whose template is current again: this plan renumbers it, or under `drive` the other controller will.
     CurrentAgain,
 }
 

@@ -81,7 +81,7 @@ pub use event::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconc
 pub use from_recording::resize;
 pub use probability::{Distribution, Probability, UnreadableSetting};
 pub use requirements::Resources;
-pub use rollout_figures::{RolloutFigures, WaveFigures};
+pub use rollout_figures::{RolloutFigures, WaveFigures, undone_at};
 pub use settings::{Behaviour, Churn, ControllerSettings, Runtime, Settings};
 pub use summary::{RolloutEnd, Summary, Worst};
 pub use turn_figures::{Spread, TurnFigures, downtime};

@@ -129,6 +129,15 @@ impl RolloutFigures {
     }
 }
 
+/// The position of the last change of the template in a history, if a controller has restored it, as under `onFailure: Undo`.
+#[must_use]
+pub fn undone_at(events: &[Event]) -> Option<usize> {
+    let is_change =
+        |event: &Event| matches!(event.change, Change::DaemonSetChanged { template_changed: true, .. });
+    let last = events.iter().rposition(is_change)?;
+    events.get(last).filter(|event| event.by.is_controller()).map(|_| last)
+}
+
 impl Cluster {
     /// The number of nodes that got a pod of the current revision from this instant on.
     pub fn nodes_reached(&self, since: Timestamp) -> u32 {
@@ -144,12 +153,8 @@ impl Cluster {
         u32::try_from(reached.collect::<BTreeSet<&NodeName>>().len()).unwrap_or(u32::MAX)
     }
 
-    /// The position of the last change of the template in the history, if a controller has restored it.
     pub(crate) fn undone_at(&self) -> Option<usize> {
-        let is_change =
-            |event: &Event| matches!(event.change, Change::DaemonSetChanged { template_changed: true, .. });
-        let last = self.history().iter().rposition(is_change)?;
-        self.history().get(last).filter(|event| event.by.is_controller()).map(|_| last)
+        undone_at(self.history())
     }
 
     /// The history until the template was restored, if that came last.

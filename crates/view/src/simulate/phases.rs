@@ -2,7 +2,7 @@
 
 use crate::simulate::run::Run;
 use daemonset::report::{FailingNode, RolloutReport, RolloutStage, WaveProgress};
-use daemonset_sim::Change;
+use daemonset_sim::{Change, undone_at};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -72,6 +72,11 @@ impl Steered {
                 }
                 _ => {}
             }
+        }
+        if let Some(undone) = undone_at(run.events).and_then(|at| run.events.get(at)) {
+            // The reports after it are those of the version that has come back.
+            steered.close(run.offset(undone.t).max(0), Some(PhaseKind::WayBack));
+            steered.end = End::RolledBack;
         }
         if let Some(last) = steered.phases.last_mut() {
             last.to = last.to.min(run.length());
@@ -194,6 +199,7 @@ impl PhaseKind {
 mod tests {
     use super::PhaseKind::{Approval, Baking, Paused, Stopped, Updating, WayBack};
     use super::*;
+    use crate::simulate::figures::Figures;
     use crate::simulate::timeline::Timeline;
     use crate::simulate::{html, svg};
     use daemonset::Policy;
@@ -277,6 +283,27 @@ mod tests {
         assert_eq!((Some(way_back.to), timeline.steered.end), (timeline.back, End::RolledBack));
         let failure = timeline.steered.failure.unwrap();
         assert_eq!((failure.t, failure.reason.as_str()), (way_back.from, "TooManyFailures"));
+    }
+
+    /// The template of the version before comes back, and with it every node.
+    #[test]
+    fn an_undo_is_a_way_back() {
+        let policy = canary(&json!({"action": "Undo", "availableWithinSeconds": 90}));
+        let cluster = released(10, &policy, Behaviour::broken(), |_| {});
+        let timeline = Timeline::of(&run(&cluster));
+        let kinds: Vec<PhaseKind> = timeline.steered.phases.iter().map(|phase| phase.kind).collect();
+        assert_eq!(kinds.first(), Some(&Updating(Some(0))));
+        let way_back = timeline.steered.phases.last().unwrap();
+        assert_eq!((way_back.kind, Some(way_back.to)), (WayBack, timeline.back));
+        assert!(way_back.to < way_back.from + 60_000, "{way_back:?}");
+        assert_eq!(timeline.steered.failure.as_ref().unwrap().reason, "TooManyFailures");
+        let figures = Figures::of(&run(&cluster), &timeline);
+        let outcome = figures.outcome(timeline.length);
+        assert!(
+            outcome.starts_with("Failed after 1m3") && outcome.contains("on the old version again"),
+            "{outcome}"
+        );
+        assert_eq!((figures.reached, figures.end_of_rollout().unwrap().1), (1, "all back"));
     }
 
     /// Nodes that never changed are in the order of their numbers within a wave: 10 and 11 are in wave 1, by name.

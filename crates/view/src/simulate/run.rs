@@ -1,7 +1,7 @@
 //! One simulated run, and its revisions.
 
 use daemonset::model::DaemonSetSpec;
-use daemonset_sim::{Change, Event};
+use daemonset_sim::{Change, Event, undone_at};
 use jiff::Timestamp;
 
 /// A run and its summary.
@@ -44,7 +44,7 @@ impl Run<'_> {
 
 pub struct Revisions<'a> {
     pub hashes: Vec<&'a str>,
-    /// Which one is current at the end.
+    /// Which one is current at the end, or was until a controller undid it: the one that is rolled out.
     pub current: Option<usize>,
 }
 
@@ -54,10 +54,11 @@ impl<'a> Revisions<'a> {
         let mut reconciled: Vec<&str> = Vec::new();
         let mut running: Vec<&str> = Vec::new();
         let mut last = None;
-        for event in events {
+        let undone_at = undone_at(events).unwrap_or(events.len());
+        for (at, event) in events.iter().enumerate() {
             match &event.change {
                 Change::Reconciled(it) if !it.revision.is_empty() => {
-                    last = Some(it.revision.as_str());
+                    last = if at < undone_at { Some(it.revision.as_str()) } else { last };
                     add(&mut reconciled, &it.revision);
                 }
                 Change::PodCreated(pod) | Change::PodChanged { pod, .. } => add(&mut running, &pod.revision),
