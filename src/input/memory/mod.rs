@@ -81,7 +81,7 @@ pub struct Memory {
     #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refusals: BTreeMap<NodeName, Timestamp>,
-    /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
+    /// Nodes whose pod an update took, until a Ready updated pod is seen there.
     #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub taken: BTreeMap<NodeName, Taken>,
@@ -145,7 +145,7 @@ impl From<InFlightDelete> for WrittenDelete {
     }
 }
 
-/// An update's delete that the API server accepted (or may have accepted).
+/// An update's delete of a pod, or change in its place, that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// The deleted pod, or the one that was changed in its place.
@@ -231,24 +231,22 @@ pub(crate) fn parsed_version(version: &str) -> Option<u64> {
 impl Memory {
     /// Keeps the outcome of an action; `at` is the instant at which the outcome was known.
     ///
-    /// Only creates and deletes of pods leave a trace, and only if the API server accepted them, or may have. One rejection
-    /// is kept, too: when the API server rejects the update of a node within a limit, another node comes first the next
-    /// time, since one pod that may not be deleted must not end a rollout.
+    /// Creates, deletes and changes in place of pods, patches of nodes and restored templates leave a trace if the API server accepted
+    /// them, or may have. Rejections are kept, too: the next try waits, is another one, or a person is told. When the API server rejects
+    /// the update of a node within a limit, another node comes first the next time, since one pod that may not be deleted must not end a
+    /// rollout.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
         // These change nothing, and say nothing about the next try.
         if matches!(outcome, ActionOutcome::Conflict | ActionOutcome::AlreadyExists) {
             return;
         }
         if let Some(node) = updated_within_a_limit(action) {
-            match outcome {
-                ActionOutcome::Rejected => self.refusals.insert(node.into_owned(), at),
-                ActionOutcome::Created(_)
-                | ActionOutcome::Done
-                | ActionOutcome::Changed(_)
-                | ActionOutcome::Unknown
-                | ActionOutcome::Conflict
-                | ActionOutcome::AlreadyExists => self.refusals.remove(&*node),
-            };
+            // A lost answer ends a refusal, too: the action may have been done.
+            if *outcome == ActionOutcome::Rejected {
+                self.refusals.insert(node.into_owned(), at);
+            } else {
+                self.refusals.remove(&*node);
+            }
         }
         if self.record_of_turns(action, outcome, at) {
             return;
