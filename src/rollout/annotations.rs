@@ -233,7 +233,7 @@ impl Policy {
     }
 
     /// These choices with those that the annotations of a DaemonSet ask for, as [`from_annotations`](Self::from_annotations). `read` turns
-    /// the text of a policy into a value: a caller with a YAML reader gives that one, with a limit on what aliases repeat.
+    /// the text of a policy into a value: a caller with a YAML reader gives that one, with a limit on the text that aliases repeat.
     ///
     /// # Errors
     /// As [`from_annotations`](Self::from_annotations), and those of `read`.
@@ -389,6 +389,7 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
 fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
     let mut problems = Problems::default();
+    // The ingredients of a caller's manifests are not known here: the check of the snapshot finds an `Undo` that they forbid.
     check_rollout(ds, &policy, &Value::Null, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);

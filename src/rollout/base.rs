@@ -51,7 +51,8 @@ impl KnownBase {
             history.revisions.iter().filter(|revision| is_candidate(revision, keys)).collect();
         let undone = undone_number(history, keys);
         candidates.sort_by_cached_key(|revision| {
-            // The choice was made when the undo began: pods and marks that change since do not change it.
+            // The choice was made when the undo began: pods and marks that change since do not change it. Of several marks the newest
+            // one counts, then the name.
             let restored = undone
                 .zip(revision.view)
                 .and_then(|(failed, view)| restored_at(view.annotations, keys, failed));

@@ -82,8 +82,8 @@ impl RolloutDecision {
         let deadline = if may_open { input.deadline(&waves) } else { None };
         let is_exceeded = deadline.is_some_and(|at| at <= snapshot.now);
         if is_exceeded {
-            // Found a second time, now of a stopped rollout: it releases and announces nothing more. No wave has opened above,
-            // since that would have put the deadline off.
+            // The waves anew, now of a stopped rollout, which releases and announces nothing more. None has opened above: it would
+            // have put the deadline off by at least a second, the least that the check of the policy allows.
             waves = Waves::new(&input, Opening::Never);
         }
         let reason = too_many.or(is_exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
@@ -165,6 +165,7 @@ impl RolloutDecision {
             // Without the reason of a failure, on which no goal depends.
             let stage = std::mem::discriminant(&decision.stage);
             let RolloutDecision { waves, reaches_all, held, .. } = decision;
+            // `None`: whether nodes in no wave are released, as they are without waves.
             (stage, waves.open, waves.releases(None), *reaches_all, *held)
         };
         inputs(self) == inputs(other)

@@ -43,8 +43,9 @@ pub struct RolloutGroup {
     pub has_new_version: bool,
 }
 
-/// A node, as the rollout of the current revision sees it. The facts depend on the objects of the node, the current template and
-/// the failure policy. Time alone changes [`is_available`](field@Self::is_available) and [`failing`](field@Self::failing).
+/// A node, as the rollout of the current revision sees it. The facts depend on the objects of the node, the current template, the
+/// memory, and the policies of failures and turns. Time alone changes [`is_available`](field@Self::is_available),
+/// [`failing`](field@Self::failing) and [`waits_for_gates`](field@Self::waits_for_gates), and ends creates in flight.
 #[derive(Debug, Clone)]
 pub struct RolloutFacts {
     /// It takes part in the rollout: it is a target node of the current template, or keeps the pod that it has.

@@ -65,7 +65,8 @@ pub enum RolloutStage {
     /// The new version has failed: no further node gets it.
     #[non_exhaustive]
     Stopped {
-        /// `TooManyFailures` or `ProgressDeadlineExceeded`, or the text that a person has written.
+        /// `TooManyFailures` or `ProgressDeadlineExceeded`, or the text that a person has written. `Undone` where the mark of the
+        /// failure is gone, and the DaemonSet does not show the restored template yet.
         reason: String,
     },
     /// The new version has failed: all nodes go back to base.

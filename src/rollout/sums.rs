@@ -67,7 +67,7 @@ pub struct GroupSums<I> {
     failing: NodeSums<I>,
 }
 
-/// Sums over nodes. All but the first two leave out the nodes that [hold nobody up](RolloutFacts::holds_nobody_up).
+/// Sums over nodes. All but the first three leave out the nodes that [hold nobody up](RolloutFacts::holds_nobody_up).
 #[derive(Debug, Clone, Default)]
 pub struct NodeSums<I> {
     pub nodes: u32,
@@ -184,8 +184,8 @@ impl<I> NodeSums<I> {
         count: impl Fn(&mut u32),
         instant: impl Fn(&mut I, Timestamp),
     ) {
-        // These stand before the return below: maxFailures is a percentage of all nodes of the waves, and a new pod is progress
-        // on each of them.
+        // These stand before the return below: maxFailures is a percentage of all nodes of the waves, a new pod is progress on
+        // each of them, and a closed gate puts the deadline off also where the node is down.
         count(&mut self.nodes);
         if let Some(at) = facts.progressed_at {
             instant(&mut self.progressed_at, at);
