@@ -157,6 +157,7 @@ impl CompiledTemplate {
         let untolerated =
             |taint: TaintView<'_>| taint.effect == effect && !tolerated(taint, &self.tolerations);
         let first = node.taints().position(untolerated)?;
+        // Only a report reads the position: of more taints than that it may name a wrong one.
         Some(Taints { first: u16::try_from(first).unwrap_or(u16::MAX) })
     }
 
@@ -176,7 +177,7 @@ struct NodeLabels<'r, 'n> {
     /// `None` where the rules read the names of nodes, which are all different.
     lengths: Option<KeyLengths>,
     recent: Recent<LabelsThatMatter<'n>, Result<bool, Mismatch>>,
-    /// Those of the last node; kept so that a node without news costs no allocation.
+    /// The labels of the last node that matter; kept so that a node without news costs no allocation.
     labels: LabelsThatMatter<'n>,
 }
 
@@ -229,7 +230,7 @@ pub fn toleration_withdrawn(
 /// NoSchedule, which daemon pods do not tolerate by default, and NoExecute, which they do.
 const DOWN: [&str; 2] = [TAINT_NOT_READY, TAINT_UNREACHABLE];
 
-/// Whether a node is down: its condition Ready is not True, and it has the taint for that.
+/// Whether a node is down: its condition Ready is False or Unknown, and it has the taint for that.
 #[inline]
 pub(crate) fn is_down(node: &NodeView<'_>) -> bool {
     let tainted = |taint: TaintView<'_>| taint.effect == "NoSchedule" && DOWN.contains(&taint.key);

@@ -73,7 +73,8 @@ pub struct Policy {
     #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutPolicy>,
     /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
-    /// `None`. Of the plan only the update's deletes, the marks on revisions and the Requeue remain.
+    /// `None`. Of the plan only the update's deletes and changes in place, the marks on revisions, the restored template, the patches
+    /// of nodes, the pull pods and the Requeue remain.
     #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub drive: Option<UpdateStrategy>,
     /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
@@ -88,7 +89,8 @@ pub struct Policy {
     /// [`drive`](field@Self::drive).
     #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
     pub pull: Option<PullPolicy>,
-    /// Whether pods are changed in their place where that is possible. No effect under surge.
+    /// Whether pods are changed in their place where that is possible. No effect under surge, nor under OnDelete without
+    /// [`drive`](field@Self::drive).
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
     pub in_place: InPlacePolicy,
     /// Whether a Ready pod stays while its successor would not fit on the node. It needs [`NodeView::free`](crate::NodeView::free).

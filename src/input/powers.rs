@@ -35,7 +35,7 @@ impl fmt::Display for Power {
     }
 }
 
-/// The powers of the annotations of a namespace's DaemonSets; none by default. Who may edit a DaemonSet could otherwise cordon nodes, evict
+/// The powers of the annotations of a namespace's DaemonSets; none by default. Otherwise the editors of a DaemonSet could cordon nodes, evict
 /// the pods of others, and raise priorities. A [`Policy`](crate::Policy) made in code needs none.
 ///
 /// ```
@@ -64,7 +64,7 @@ crate::setters! {
 }
 
 impl Powers {
-    /// The annotation of a Namespace: who may write Namespaces is an admin, and delegates with it.
+    /// The annotation of a Namespace. Admins alone may write Namespaces, and delegate with it.
     pub const ANNOTATION: &str = "rollout.daemonset/powers";
 
     /// All powers: for a caller whose DaemonSets only admins write.

@@ -47,7 +47,8 @@ pub struct Snapshot<'a> {
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
-    /// Facts that somebody keeps, in which nothing is of turns, pulls, changes in place, fit and names.
+    /// It is made of the facts that a tracker keeps. These lack all that turns, pulls, changes in place, fit and one name for each node
+    /// read: where one of these matters, the tracker asks for lists.
     pub(crate) is_partial: bool,
 }
 

@@ -87,8 +87,8 @@ pub(crate) struct UnseenCreate<'m> {
 pub(crate) struct Shown<'s> {
     /// The node of each pod, and its uid.
     uids: IndexSet<(&'s str, &'s str), Hasher>,
-    /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost: in order, since people choose labels. A create is planned only for a node
-    /// without a live pod of its revision, so that such a pod can only be the created one.
+    /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost: in order, since people choose labels. A create is
+    /// planned only for a node without a live pod of its revision, so that such a pod can only be the created one.
     live: BTreeSet<(&'s str, &'s str)>,
 }
 

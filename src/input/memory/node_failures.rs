@@ -59,6 +59,7 @@ impl NodeFailures {
 
 /// 1 s after the first of some failures in a row, then doubling to the longest.
 pub(crate) fn back_off(failures: u32, longest: SignedDuration) -> SignedDuration {
+    // 2^20 s is longer than each longest time, and far from an overflow.
     let doublings = failures.saturating_sub(1).min(20);
     SignedDuration::from_secs(1 << doublings).min(longest)
 }

@@ -1,9 +1,9 @@
-//! What a memory has of restored templates: the last one, until a snapshot shows it, and refusals to restore it.
+//! The part of a memory about restored templates: the last one, until a snapshot shows it, and refusals to restore it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What is remembered of restored templates.
+/// The restored template that is remembered, and refusals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RestoreMemory {

@@ -37,7 +37,7 @@ impl Memory {
         Some(again_at).filter(|again_at| now < *again_at)
     }
 
-    /// Forgets what the snapshot shows, and what has expired.
+    /// Forgets the actions that the snapshot shows, and the entries that have expired.
     pub(crate) fn observe_restores(&mut self, snapshot: &Snapshot<'_>) {
         let Some(restores) = self.restores.take() else { return };
         self.keep_restores(RestoreMemory {

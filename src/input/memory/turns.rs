@@ -1,4 +1,4 @@
-//! What a memory has of turns, pulls and changes in place: accepted actions until a snapshot shows them, and refused ones.
+//! The part of a memory about turns, pulls and changes in place: accepted actions until a snapshot shows them, and refused ones.
 
 use crate::action::{Action, CreateReason, DeleteReason};
 use daemonset_objects::internal::rfc3339;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// What is remembered of turns, pulls and changes in place.
+/// The part of a memory about turns, pulls and changes in place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TurnMemory {
@@ -33,7 +33,7 @@ pub struct TurnMemory {
     pub refused_in_place: BTreeMap<Uid, Timestamp>,
 }
 
-/// What a memory has of turns. Most memories have nothing, and one without anything is copied and dropped at no cost.
+/// A [`TurnMemory`] that is most often empty: an empty one is copied and dropped at no cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "TurnMemory", into = "TurnMemory")]
 pub struct KeptTurns(Option<Box<TurnMemory>>);

@@ -161,12 +161,13 @@ impl Memory {
         self.turns.refused_in_place.get(uid).is_some_and(|at| !is_long_ago(*at, now))
     }
 
-    /// Forgets what the snapshot shows, and what has expired.
+    /// Forgets the actions that the snapshot shows, and the entries that have expired.
     pub(crate) fn observe_turns(&mut self, snapshot: &Snapshot<'_>) {
         if self.turns.is_empty() {
             return;
         }
         let mut turns = std::mem::take(&mut self.turns);
+        // The questions below are asked of a memory: of a copy, while these entries are taken out.
         let before = Memory { turns: turns.clone(), ..Memory::default() };
         let unseen = before.unseen_pulls(snapshot);
         let pods = remembered_pods(&before, snapshot);
