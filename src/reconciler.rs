@@ -227,8 +227,10 @@ impl Reconciler {
     ///
     /// # Errors
     /// Every problem of the input at once, as [`SnapshotBuilder::check`](crate::SnapshotBuilder::check). The memory is
-    /// then as it was. Or a bug of this crate. A DaemonSet with another uid is another DaemonSet, even under the same name: a problem of `memory.uid`, until
+    /// then as it was. A DaemonSet with another uid is another DaemonSet, even under the same name: a problem of `memory.uid`, until
     /// the caller [resets](Self::reset) the reconciler. One of another kind than the reconciler's is a problem of `kind`.
+    ///
+    /// Or a bug of this crate, when the memory has observed the objects already.
     pub fn plan<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,

@@ -55,8 +55,8 @@ impl AtRest<'_> {
         if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
             return NodeOutcome::LeftAlone { lifecycle: state };
         }
-        // The exception, a pod that may go, waits as any other.
-        // The figure first: most nodes are none.
+        // Before the question whether the rollout holds the node: a held node with a pod that may go is a candidate as any other. The
+        // figure is asked first, since most nodes are no candidates.
         let is_candidate = counts.has(node, Figure::Candidate);
         let candidate = if is_candidate { candidate(fleet, node_sync, node) } else { None };
         if let Some((_, outdated)) = candidate {
@@ -110,6 +110,7 @@ impl AtRest<'_> {
                 budget.being_replaced + choice.chosen(Readiness::Pending) + choice.chosen(Readiness::NotReady)
             }
             Readiness::NotYetAvailable => budget.not_ready + choice.chosen(Readiness::NotYetAvailable),
+            // Of its two limits U is the tighter one: each node that NR or a chosen pod of the group before counts has no available pod.
             Readiness::Available => budget.unavailable + choice.chosen(Readiness::Available),
         };
         counted + budget.lost

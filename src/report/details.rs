@@ -1,4 +1,4 @@
-//! What a verdict leaves out of a node's turn: instants, gates, images, amounts. They are looked up where a person asks.
+//! The parts of a node's turn that its verdict leaves out: instants, gates, images, amounts. They are looked up where a person asks.
 
 use crate::bug;
 use crate::choose::waits::{Goals, Wait};
@@ -53,7 +53,7 @@ pub struct TurnDetail {
     pub cordoned: bool,
     /// The gates of the policy that are open, in its order.
     pub open: Vec<String>,
-    /// Those that are not.
+    /// The gates of the policy that are not open.
     pub closed: Vec<String>,
     /// When closed gates are overdue; `None` if none is closed, or the policy has no timeout.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -68,9 +68,10 @@ impl Movement {
         }
     }
 
-    /// A node in no wave keeps the old version: it waits for nothing.
+    /// The movement of a node that the rollout has not reached.
     pub fn held_by_rollout(because: &HoldReason) -> Self {
         match because {
+            // It keeps the old version, and waits for nothing.
             HoldReason::NoWave => Movement::Settled,
             HoldReason::Paused => Movement::Blocked(ObstacleKind::RolloutPaused),
             HoldReason::Stopped { .. } => Movement::Blocked(ObstacleKind::RolloutFailed),
@@ -99,7 +100,8 @@ pub(super) fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
     if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
 }
 
-/// Without an instant it waits, however long.
+/// Without an instant it waits, however long. A tracker keeps the instants of `NotReady` and `Overdue` alone (`kept/standing.rs` of
+/// daemonset-incremental).
 fn blocked_from(kind: ObstacleKind, since: Option<Timestamp>) -> Movement {
     since.map_or(Movement::Waiting, |since| Movement::BlockedFrom(kind, since))
 }
@@ -124,7 +126,7 @@ pub(super) fn stops_the_others<'k>(kinds: impl IntoIterator<Item = &'k ObstacleK
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, clippy::exhaustive_structs, reason = "internal")]
 pub struct NotReady {
-    /// The last one's beginning; `None` where one of them tells none, or there is none.
+    /// When the last of them began to be not Ready: `None` before the first pod, `Some(None)` where one of them tells no instant.
     since: Option<Option<Timestamp>>,
 }
 

@@ -24,6 +24,7 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     if steps.budget.desired == 0 {
         warnings.push(Warning::NoTargetNodes);
     }
+    // Each taken node counts as lost, too.
     let lost = steps.budget.lost - steps.budget.taken;
     if lost > 0 {
         warnings.push(Warning::NodesLost { nodes: lost });
@@ -155,7 +156,8 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
     (nodes > 0 && nodes >= limit && waits).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
 }
 
-/// A rollout without a base can hold nodes back only as long as their pods live, and a driven one, too.
+/// A held node whose pod is lost gets the new version where there is no base, and where another controller creates the pods. Without a base
+/// a failed version can't be taken back.
 fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let fleet = &steps.fleet;
     let Some(rollout) = fleet.goals.rollout() else { return Vec::new() };

@@ -33,7 +33,8 @@ pub enum ObstacleKind {
     NoReadyTime,
     /// A terminating pod is overdue: its kubelet does not answer, or a finalizer holds it.
     Overdue,
-    /// The node went down with the updated pod on it, and counts against the limit. Without surge, for longer than the caller's patience.
+    /// The node went down with the updated pod on it, and counts against the limit; or its kubelet is silent for longer than the caller's
+    /// patience ([`Signs::silent_node`](super::Signs::silent_node)).
     NodeLost,
     /// The update deleted the node's pod, and the node is no Ready target node any more: it counts against the limit.
     NodeTaken,
