@@ -124,7 +124,7 @@ impl Tracker {
     /// Plans all objects as they are now, with the applied changes, and keeps their facts for the plans to come.
     ///
     /// # Errors
-    /// As [`Reconciler::plan`]. The memory is then as it was, and the objects must be listed again.
+    /// As [`Reconciler::plan`]. The objects must be listed again.
     pub fn list<'a, N, P, R>(
         &mut self,
         observed: Observed<'a, N, P, R>,
@@ -340,8 +340,8 @@ impl Tracker {
 /// For crates of the same version: [`internal`](crate::internal).
 #[doc(hidden)]
 impl Tracker {
-    /// The kept facts of these nodes, without their labels, and of the pods without a node. Returns the slots of the nodes that are there, too, in the order of
-    /// the nodes.
+    /// The kept facts of these nodes, without their labels, and of the pods without a node. Returns the slots of the nodes that are there,
+    /// too, in the order of the nodes.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).

@@ -47,7 +47,7 @@ impl Candidates for Ordered<'_> {
         let mut nodes: Vec<Slot> = candidates.iter().take(count.min(cap)).collect();
         let waits = |slot: &Slot| self.evaluation(*slot).is_some_and(NodeEvaluation::waits);
         if count == candidates.len() {
-            // All of them: what is counted of the group holds, and nobody walks through it.
+            // All candidates of the group: its kept number of waiting ones holds, and no walk counts them.
             if count > cap {
                 let first: BTreeSet<Slot> = nodes.iter().copied().collect();
                 let in_group = |slot: &Slot| self.evaluation(*slot).is_some_and(|s| s.group == Some(group));
@@ -87,7 +87,7 @@ impl Kept {
         (choice, slots)
     }
 
-    /// The first nodes of which node sync deletes pods: so many deletes that the update can't take back.
+    /// The first nodes of which node sync deletes pods, until the deletes that the update can't take back fill the plan.
     fn first_deleting(&self, cap: usize) -> impl Iterator<Item = Slot> {
         let evaluations = &self.evaluations;
         let mut counted = 0;

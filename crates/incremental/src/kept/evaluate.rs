@@ -71,7 +71,8 @@ impl Steps<'_> {
         let Steps { fleet, node_sync, .. } = self;
         let snapshot = fleet.snapshot;
         let memory = snapshot.memory().filter(|memory| !memory.is_empty());
-        // Most nodes: nothing about them changes by itself.
+        // Most nodes: nothing about them changes by itself. Nothing is `known` of them either: a refusal is the memory's, and a node is
+        // blocked from an instant on by a pod that is not available.
         if memory.is_none() && self.changing_pods_of(node).next().is_none() {
             let due = self.failing_at(node)?;
             return Some(Instants { due: Some(due), ..Instants::default() });

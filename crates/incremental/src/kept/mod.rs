@@ -52,7 +52,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Kept {
     spec: Arc<Spec<'static>>,
-    /// Those that can concern the DaemonSet.
+    /// The revisions that can concern the DaemonSet.
     revisions: Vec<ControllerRevision>,
     revision_facts: Vec<RevisionFacts>,
     objects: Objects,
@@ -180,7 +180,7 @@ impl Kept {
         kept.recheck = Recheck::new(memory, &kept.objects);
         if let Some(steps) = listed.steps {
             kept.take_evaluations(steps, &listed.order);
-            // An evaluation has no part in what all nodes decide together. This plan lets these nodes go, and the next one may not.
+            // An evaluation has no part in the decisions of all nodes together. This plan lets these nodes go, and the next one may not.
             for node in &steps.update.choice.leaving {
                 kept.objects.mark_dirty(*listed.slots.at(*node));
             }
@@ -207,6 +207,7 @@ impl Kept {
         let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
         let evaluations =
             evaluate::Steps { history, fleet, node_sync, counts }.evaluations(claim, order.iter().copied());
+        // The decision has looked at all nodes: none is dirty any more.
         while self.objects.next_dirty().is_some() {}
         for ((_, node), evaluation) in self.objects.nodes.iter_mut().zip(evaluations) {
             node.evaluation = evaluation;

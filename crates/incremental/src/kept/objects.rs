@@ -40,7 +40,7 @@ pub(super) struct Objects {
     /// A few: pods differ by revision, and by templates of a person. Only the facts in the first slots are looked for: where somebody
     /// gives each pod a label of its own, each has facts of its own.
     shared: Slab<Shared>,
-    /// Those of the pod that was put last: most often the next one has the same.
+    /// The shared facts of the pod that was put last: most often the next one has the same.
     last_shared: Slot,
     /// Pods without a node among the nodes, by the name of their node, if they have one; without those of other owners.
     strays: BTreeMap<Option<Box<str>>, BTreeSet<Slot>>,
@@ -225,6 +225,7 @@ impl Objects {
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
                 pod.take_version_of(facts);
+                // The old facts are kept, and use them already.
                 self.drop_shared(shared);
                 return false;
             }

@@ -166,6 +166,7 @@ impl KeptRollout {
             let matches = |labels| selector.as_ref().is_none_or(|selector| selector.matches(labels));
             let others = others.iter().filter(|node| matches(snapshot.node(**node).labels));
             let places = places(listed, decided.and_then(|(_, known)| known.waves.get(index)), others);
+            // Waves with the same selector share the order of the first one, whose place is the number of that wave.
             let is_alike = |other: &Wave| other.up_to.is_some() && other.nodes == wave.nodes;
             let order = policy.waves.iter().position(is_alike).filter(|_| wave.up_to.is_some());
             let ordered = (0..).zip(&rollout.nodes).zip(&places).filter(|_| order == Some(index));
@@ -250,6 +251,7 @@ impl KeptRollout {
 
     /// Gives a node other facts: its turn in each wave changes, and over the limit of a wave another node may come or go.
     fn set_facts(&mut self, slot: Slot, facts: RolloutFacts) {
+        // Out of the sums with the old facts and the old first wave, and into them once both are new.
         self.count(slot, false);
         let KeptRollout { nodes, waves, orders, .. } = self;
         let Some(Some(member)) = nodes.get_mut(slot as usize) else { return };
@@ -336,7 +338,8 @@ impl KeptRollout {
         }
     }
 
-    /// Finds the facts of these nodes and decides about the rollout anew. Returns the nodes that have another goal now.
+    /// Finds the facts of these nodes and decides about the rollout anew. Returns the nodes that have another goal now. The slots are
+    /// those of the fleet's nodes, in their order.
     ///
     /// # Errors
     /// [`NeedsLists::NotKept`] if there is another base: the placement of the nodes by its template is not known.

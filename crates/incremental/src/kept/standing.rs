@@ -95,7 +95,7 @@ impl Counts {
                 Some(nodes) => nodes,
                 None => return,
             },
-            // Their instants are in order.
+            // Nobody asks for the settled ones, and the others are found by their instants.
             Standing::Settled | Standing::BlockedFrom(_) => return,
         };
         change(nodes);
@@ -161,7 +161,7 @@ impl Kept {
         if blocked_from.is_empty() {
             return obstacles;
         }
-        // The last node of each kind that begins at an instant decides.
+        // These are all kinds of `Movement::BlockedFrom`. The last node of each kind decides.
         for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue] {
             let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
             let last = blocked_from.range(of_kind).rev().find(|(_, _, slot)| !slots.contains(slot));

@@ -28,9 +28,9 @@ pub(super) struct Members {
     /// By slot.
     places: Vec<WavePlace>,
     limit: Option<Limit>,
-    /// Of those of the wave.
+    /// Of the nodes inside.
     pub(super) figures: WaveFigures,
-    /// Those of the wave, by name; `None` where they must be listed anew.
+    /// The nodes inside, by name; `None` where they must be listed anew.
     names: Option<Arc<[NodeName]>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Members {
 struct Limit {
     up_to: IntOrString,
     order: usize,
-    /// How many nodes are within it.
+    /// How many nodes are within it: the first ones of the order.
     size: usize,
     /// The turn of the last of these.
     last: Option<Turn>,
@@ -131,6 +131,7 @@ impl Members {
         let old = old.filter(|_| self.is_inside(slot));
         let moved = match &mut self.limit {
             Some(limit) => limit.exchange(orders.get(limit), old, new),
+            // Without a limit each node that takes part is inside: it comes and goes with its turn.
             None if old.is_some() == new.is_some() => BTreeSet::new(),
             None => BTreeSet::from([slot]),
         };
@@ -187,9 +188,11 @@ impl Limit {
             toggle(old);
             self.size -= 1;
             if self.last.as_ref() == Some(old) {
+                // `new` is in the order already, and not counted yet.
                 self.last = order.range(..old).rev().find(|turn| Some(*turn) != new).cloned();
             }
         }
+        // Behind the last one it is beyond, until the limit lets it in below.
         if let Some(new) = new.filter(|new| self.last.as_ref() > Some(new)) {
             toggle(new);
             self.size += 1;
