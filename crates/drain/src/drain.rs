@@ -15,7 +15,7 @@ use std::fmt;
 #[doc(alias = "EvictErrorRetryDelay")]
 pub const RETRY_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
-/// Decides what a drain of the node does next.
+/// Decides the next step of a drain of the node.
 ///
 /// `pods`: the pods of the node, of all namespaces; others are left alone. `daemon_sets`: all DaemonSets that exist, and other owners
 /// whose pods are daemons. A DaemonSet that is missing in the list does not exist, and its pods block.
@@ -102,7 +102,7 @@ fn order(pod: &ObjectRef) -> (&str, &str, &str, &str) {
     (&pod.namespace, &pod.name, pod.uid.as_str(), &pod.resource_version)
 }
 
-/// What a drain does next.
+/// The next step of a drain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]

@@ -1,9 +1,9 @@
-//! The rules: what a drain does with each pod, and why (v1.36 `kubectl/pkg/drain/filters.go`).
+//! The rules: the verdict of a drain on each pod, and why (v1.36 `kubectl/pkg/drain/filters.go`).
 
 use crate::daemon::{DaemonOwner, is_daemon_set};
 use crate::pod::Pod;
 use daemonset::kubernetes::Selector;
-use daemonset::kubernetes::well_known::MIRROR_ANNOTATION;
+use daemonset::kubernetes::well_known::{MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use daemonset::model::{Node, OwnerReference};
 use daemonset::policy::DrainPolicy;
 use jiff::{SignedDuration, Timestamp};
@@ -11,10 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The label of a pod that pulls images for a DaemonSet and never runs anything.
-const PULL_POD_LABEL: &str = "pull.daemonset/owner";
-
-/// What a drain does with a pod.
+/// The verdict of a drain on a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -70,7 +67,7 @@ pub enum BlockReason {
     Unmanaged,
 }
 
-/// What a drain does with each pod, in the order of `pods`. [`drain()`](crate::drain()) has the sum of it.
+/// The verdict of a drain on each pod, in the order of `pods`. [`drain()`](crate::drain()) sums them up.
 ///
 /// ```
 /// use daemonset::model::Node;
@@ -147,7 +144,7 @@ impl<'a> Rules<'a> {
         // Finished ones, too: theirs to remove [drain-leaves-finished-daemons].
         } else if pod.controller().is_some_and(|owner| self.is_daemon(&metadata.namespace, owner)) {
             Some(LeftAlone::Daemon)
-        } else if metadata.labels.contains_key(PULL_POD_LABEL) {
+        } else if metadata.labels.contains_key(PULL_OWNER_LABEL) {
             Some(LeftAlone::PullPod)
         } else if !self.selector.matches_labels(&metadata.labels) {
             Some(LeftAlone::NotSelected)
