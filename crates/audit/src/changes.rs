@@ -186,7 +186,7 @@ fn given(template: &Value, field: &str) -> Pairs {
     pairs(&found.and_then(|found| Labels::deserialize(found).ok()).unwrap_or_default())
 }
 
-/// Those of the pod with those of the goal's template in place of the old one's. Those that somebody else gave it stay.
+/// The pod's labels or annotations, with those of the goal's template in place of the old one's. The ones that somebody else gave it stay.
 fn following(pod: &Labels, old: &Value, change: &Change<'_>, field: &str) -> Pairs {
     let old = given(old, field);
     let own = pairs(pod).into_iter().filter(|(key, _)| !old.contains_key(key));

@@ -81,7 +81,7 @@ impl Sums {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Carried {
     pub(super) pods: u32,
-    /// Those that may live and that the list neither relabels nor deletes: without a revision of this hash they would
+    /// The ones that may live and that the list neither relabels nor deletes: without a revision of this hash they would
     /// count as outdated.
     pub(super) left_behind: u32,
 }

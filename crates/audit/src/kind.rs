@@ -357,8 +357,8 @@ pub enum ViolationKind {
     /// A plan for a name collision does nothing else: the next plan goes on (v1.36 `update.go snapshot`).
     #[error("a name collision leaves room for nothing else")]
     CollisionNotAlone,
-    /// Claim, history (create, label, renumber, mark, label pods), pod deletes, pod creates, revision deletes, status, events,
-    /// requeue: later actions rely on earlier ones.
+    /// Claim, history (create, label, renumber, mark, label pods), pod deletes and changes in place, pod creates, revision deletes,
+    /// status, restored template, pull pods' deletes and creates, patches of nodes, events, requeue: later actions rely on earlier ones.
     #[error("it comes too late in the list")]
     OutOfOrder,
     /// A wake-up is never before the snapshot's now.

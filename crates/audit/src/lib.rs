@@ -8,8 +8,9 @@
 //!
 //! The rules are written independently of the code that plans: they have their own notion of owned, live, ready, available, updated
 //! and in flight, and their own arithmetic on limits. They share with the planner only the checked input: placements, the selector,
-//! tolerations, and the numbers for the labels and owners of pods; of a tracker also which waves match the labels of a node. The
-//! decision's own parts are private to its crate, and this crate's `clippy.toml` forbids its public functions.
+//! tolerations, and the numbers for the labels and owners of pods; of a tracker also which waves match the labels of a node. Names, keys,
+//! hashes, and the reasons for which a container waits in vain are the core's, too. The decision's own parts are private to its crate, and
+//! this crate's `clippy.toml` forbids its public functions.
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
 #![forbid(unsafe_code)]

@@ -19,11 +19,11 @@ pub(super) struct Lineage<'s> {
     /// The one to keep of the members with the template; if no member has it, the released revision that has both the
     /// template and the name for it.
     current: Option<Member<'s>>,
-    /// The current one is a released revision.
+    /// No member has the template: the current one, if there is one, is a released revision.
     pub(super) current_is_released: bool,
     /// The hash of the template's revision, be it there or created by the list.
     pub(super) current_hash: Option<&'s str>,
-    /// Whether this hash label, says that a pod is updated.
+    /// For each hash label, whether it says that a pod is updated.
     updated: IndexVec<HashIx, bool>,
     /// The hash labels of the snapshot's pods.
     hashes: IndexVec<HashIx, &'s str>,

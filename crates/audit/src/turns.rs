@@ -1,4 +1,4 @@
-//! The turns of nodes, read apart from the planner: who is in turn, and which of its gates are open.
+//! The turns of nodes, read apart from the planner: the nodes in turn, and the gates that are open on them.
 
 use super::memories;
 use daemonset::internal::{NodeIx, Strategy, enumerate, rfc3339};

@@ -57,6 +57,6 @@ impl Extent {
         let reached = groups.total(|group| self.is_current(group));
         let others = groups.total(|group| !self.is_current(group));
         let waiting = if has_base { others.waiting_for_base } else { others.held };
-        reached.targets > 0 && reached.undone == 0 && waiting == 0
+        reached.targets > 0 && reached.unfinished == 0 && waiting == 0
     }
 }

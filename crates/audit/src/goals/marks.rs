@@ -46,7 +46,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Those with the number that the revision will have.
+    /// The marks with the number that the revision will have.
     pub(super) fn new(annotations: LabelsView<'_>, prefix: &str, number: i64) -> Self {
         let valid = |name| get(annotations, prefix, name).filter(|mark| mark.number == number);
         Marks {

@@ -1,8 +1,8 @@
 //! The goals of nodes under a rollout, derived apart from the planner: which nodes are released, which keep base, and
 //! how far the rollout may go.
 //!
-//! Straight from the rules of [`Policy::rollout`](field@daemonset::Policy::rollout): the planner's `reconcile::goal` is not read, so that an
-//! error there is found. Without a rollout nothing is derived.
+//! Straight from the rules of [`Policy::rollout`](field@daemonset::Policy::rollout): the planner's decision about the rollout is not read, so
+//! that an error there is found. Without a rollout nothing is derived.
 
 mod base;
 mod extent;
@@ -40,7 +40,7 @@ use waves::{Conditions, Waves};
 /// The goal of each node; the current revision where no rollout is steered.
 pub(super) struct Goals<'s> {
     snapshot: &'s Snapshot<'s>,
-    /// Those of the nodes of the snapshot.
+    /// The goals of the nodes of the snapshot.
     nodes: IndexVec<NodeIx, Goal>,
     rollout: Option<Rc<Rollout<'s>>>,
 }

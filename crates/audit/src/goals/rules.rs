@@ -1,4 +1,4 @@
-//! The rules of a rollout: waves open in their order, marks say what is the case, and no failed revision comes back.
+//! The rules of a rollout: waves open in their order, marks are true, and no failed revision comes back.
 
 use super::super::context::Context;
 use super::super::kind::ViolationKind;

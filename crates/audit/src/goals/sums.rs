@@ -58,10 +58,10 @@ pub(super) struct GroupSums<T> {
     /// To run a pod of the current revision.
     pub(super) targets: u32,
     /// Of these, those without an available pod of it, or with a live outdated one.
-    pub(super) undone: u32,
-    /// Those that count as undone where base is their goal.
+    pub(super) unfinished: u32,
+    /// Nodes that count as unfinished where base is their goal.
     pub(super) waiting_for_base: u32,
-    /// Those that count as undone where the rollout has not reached them.
+    /// Nodes that count as unfinished where the rollout has not reached them.
     pub(super) held: u32,
 }
 
@@ -89,7 +89,7 @@ impl GroupSums<Instants> {
         self.progressed_at.change(facts.progressed_at, change);
         change.apply(&mut self.gated, facts.is_gated);
         change.apply(&mut self.targets, *runs);
-        change.apply(&mut self.undone, *runs && (facts.has_outdated || !facts.is_available));
+        change.apply(&mut self.unfinished, *runs && (facts.has_outdated || !facts.is_available));
         change.apply(&mut self.waiting_for_base, *runs_base || facts.takes_part);
         change.apply(&mut self.held, *runs || facts.takes_part);
         // A node that is down without the new version holds nothing up.
@@ -121,7 +121,7 @@ impl Total {
         self.progressed_at = self.progressed_at.max(group.progressed_at.last());
         self.gated += group.gated;
         self.targets += group.targets;
-        self.undone += group.undone;
+        self.unfinished += group.unfinished;
         self.waiting_for_base += group.waiting_for_base;
         self.held += group.held;
     }

@@ -143,7 +143,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// What speaks against any restore now.
+/// The first reason against any restore now.
 fn wrong_time(context: &Context<'_>) -> Option<&'static str> {
     let (snapshot, lineage) = (context.snapshot, &context.lineage);
     let policy = &snapshot.spec().policy;
