@@ -28,8 +28,7 @@ fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFi
         Placement::Run => target_figures(fleet, node_sync, node, figures),
         Placement::ContinueOnly(_) | Placement::Exclude(_) => {
             let is_present = fleet.in_flight(node).is_some() || fleet.pods_of(node).next().is_some();
-            let leaves_last = Authority::of(fleet.snapshot).syncs_nodes()
-                && node_sync.leaving(fleet, node).next().is_some();
+            let leaves_last = node_sync.leaving(fleet, node).next().is_some();
             figures.with(Figure::Misscheduled, is_present).with(Figure::LeavesLast, leaves_last)
         }
     };

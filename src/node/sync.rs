@@ -19,6 +19,7 @@ pub struct NodeSync {
     pub deletes: Vec<Deletion>,
     /// Whether each pod is among `deletes`.
     deleted: IndexVec<FleetIx, bool>,
+    /// By the outdated pod, at most one for each node.
     given_up: Vec<GivenUp>,
     /// Nodes whose failed pods wait for their back-off, in the order of the snapshot.
     pub backed_off: Vec<BackedOff>,
@@ -26,7 +27,7 @@ pub struct NodeSync {
     pub names_taken: Vec<(NodeIx, PodIx)>,
 }
 
-/// A pod to delete; small, since a broken fleet has one for every node.
+/// A pod that node sync deletes or the update takes; small, since a broken fleet has one for every node.
 #[derive(Debug, Clone, Copy)]
 pub struct Deletion {
     pub pod: FleetIx,
@@ -288,8 +289,8 @@ impl NodeSync {
         node: NodeIx,
     ) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
         // Without surge they go as all others do: no node leaves last.
-        let stays = |index| fleet.is_surge() && !self.deletes_pod(index);
-        withdrawn(fleet, node).filter(move |(index, pod)| pod.is_available() && stays(*index))
+        let withdrawn = fleet.is_surge().then(|| withdrawn(fleet, node)).into_iter().flatten();
+        withdrawn.filter(move |(index, pod)| pod.is_available() && !self.deletes_pod(*index))
     }
 
     /// Lets the [leaving](Self::leaving) pods of a node go in this plan.
