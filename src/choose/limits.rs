@@ -26,16 +26,17 @@ pub struct Budget {
     pub max_unavailable: u32,
     /// S: how many may have two pods; 0 without surge.
     pub max_surge: u32,
-    /// U: those without an available pod, once node sync's deletes are done.
+    /// U: those without an available pod, once node sync's deletes are done, and those in turn.
     pub unavailable: u32,
-    /// NR: those without a Ready pod, once node sync's deletes are done.
+    /// NR: those without a Ready pod, once node sync's deletes are done, and those in turn.
     pub not_ready: u32,
     /// Target nodes being replaced: without an available pod and without a live outdated one.
     pub being_replaced: u32,
     /// Target nodes with two or more unfinished pods, node sync's creates included; 0 without surge.
     pub doubled: u32,
     /// Nodes lost to the update: not Ready themselves, with an updated pod that is not Ready either. They count against
-    /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes.
+    /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes, and nodes in turn that
+    /// are no target nodes.
     pub lost: u32,
     /// Lost nodes whose pod an update deleted, and that have had no Ready pod since.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -55,16 +56,16 @@ pub struct Budget {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BudgetUse {
-    /// It has no available pod.
+    /// It has no available pod, or is in turn.
     pub unavailable: bool,
-    /// It has no Ready pod.
+    /// It has no Ready pod, or is in turn.
     pub not_ready: bool,
     /// It has neither an available pod nor a live outdated one.
     pub being_replaced: bool,
     /// It has two or more unfinished pods; never without surge.
     pub doubled: bool,
     /// It is not Ready itself, and its updated pod is not Ready either. Never together with another figure of the same
-    /// limit, so that no node counts twice. Also a taken node.
+    /// limit, so that no node counts twice. Also a taken node, and a node in turn that is no target node.
     pub lost: bool,
     /// It is lost because an update deleted its pod, it has had no Ready pod since, and it is no longer a Ready target node.
     #[serde(default, skip_serializing_if = "is_default")]

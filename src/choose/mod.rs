@@ -35,7 +35,7 @@ pub struct First<N> {
     pub nodes: Vec<N>,
     /// How many of them need room, with the nodes that are left out: a node in turn has its room already.
     pub count: u32,
-    /// How many of them [wait](Figure::Waits) for a limit, with the nodes that are left out.
+    /// How many of them count in [`Figure::Waits`], with the nodes that are left out.
     pub waiting: u32,
 }
 
@@ -50,7 +50,7 @@ pub struct Choice<N> {
     pub leaving: Vec<N>,
     /// How many candidates of each group are chosen, in the order of [`Readiness::ALL`].
     pub counts: [u32; Readiness::ALL.len()],
-    /// How many of these [wait](Figure::Waits) for a limit, unless they are chosen.
+    /// How many nodes count in [`Figure::Waits`] and wait for no limit: they are chosen, or wait for something else.
     pub waiting: u32,
     /// Under surge: a candidate waits until another node stops having two pods.
     pub lacks_places: bool,

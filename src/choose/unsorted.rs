@@ -51,7 +51,7 @@ impl Unsorted<'_> {
             Passage::InTurn => true,
             Passage::Waits => false,
             Passage::WithinBudget => {
-                let begins = begun < count && self.waits.begins(self.counts.has(*node, Figure::Excused));
+                let begins = begun < count && self.waits.take_place(self.counts.has(*node, Figure::Excused));
                 begun += usize::from(begins);
                 begins
             }

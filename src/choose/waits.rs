@@ -109,7 +109,7 @@ impl Waits {
             found.rooms =
                 Some(TurnRooms::new(fleet, counts, limit, |turn| without_room.contains(&turn.node)));
         }
-        // A node in turn that has room is about to be replaced.
+        // A node in turn that has room is about to be replaced. The choice reads these sums, which so must have it before.
         for turn in &rare.turns {
             let is_counted =
                 fleet.placement(turn.node) == Placement::Run && !counts.has(turn.node, Figure::Excused);
@@ -120,7 +120,7 @@ impl Waits {
         Waits { found: Some(Box::new(found)) }
     }
 
-    /// More about them, where more than the budget matters.
+    /// The facts about these nodes; `None` where the budget alone matters.
     pub fn found(&self) -> Option<&Found> {
         self.found.as_deref()
     }
@@ -130,7 +130,7 @@ impl Waits {
         self.found()?.of_nodes.get(node.index())?.as_ref()
     }
 
-    /// How many of the nodes that wait for something else count as waiting for the budget.
+    /// How many of the nodes that wait for something else than the budget count in a figure.
     pub(crate) fn count_with(&self, counts: &Counts, figure: Figure) -> u32 {
         let nodes = self.found().into_iter().flat_map(|found| position::enumerate(&found.of_nodes));
         nodes.filter(|(node, wait)| wait.is_some() && counts.has(*node, figure)).count() as u32
@@ -148,7 +148,7 @@ impl Waits {
         }
     }
 
-    /// Whether each candidate needs a place among the turns.
+    /// Whether the policy asks for turns: each candidate that is not in turn needs a place among them.
     pub(crate) fn limits_turns(&self) -> bool {
         self.found().is_some_and(|found| found.rooms.is_some())
     }
@@ -159,8 +159,8 @@ impl Waits {
         rooms.is_none_or(|mut rooms| *rooms.of(is_excused) > 0)
     }
 
-    /// Takes a place among the turns, if there is one.
-    pub(crate) fn begins(&mut self, is_excused: bool) -> bool {
+    /// Takes a place among the turns. Returns whether there was one.
+    pub(crate) fn take_place(&mut self, is_excused: bool) -> bool {
         let has_room = self.may_begin(is_excused);
         if let Some(rooms) = self.found.as_mut().and_then(|found| found.rooms.as_mut()) {
             let room = rooms.of(is_excused);
@@ -205,6 +205,7 @@ fn without_room(fleet: &Fleet<'_>, node_sync: &NodeSync, counts: &Counts, limit:
     // Nodes that have lost their pod come first: they hold their places whatever follows.
     in_turn.sort_by_key(|turn| (has_available(turn), turn.at, fleet.node_view(turn.node).name));
     let is_down = |node: NodeIx| counts.has(node, Figure::Unavailable) || counts.has(node, Figure::Lost);
+    // Neither figure has an excused node.
     let down_in_turn = fleet.turns().iter().filter(|turn| is_down(turn.node)).count() as u32;
     let down = counts.sums.get(Figure::Unavailable) + counts.sums.get(Figure::Lost);
     let others = down.saturating_sub(down_in_turn);

@@ -7,6 +7,9 @@ use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
 use crate::position::{IndexVec, NodeIx, neutral};
 
 /// A yes or no about a node, which is counted over all nodes.
+///
+/// The figures up to `Excused` are those of the [`Budget`](crate::choose::limits::Budget), after node sync's deletes. The others are about
+/// the pods as they are. "Updated" and "outdated" are about the current revision, as in the status, except where the goal is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
     Desired,
@@ -22,14 +25,15 @@ pub enum Figure {
     Scheduled,
     Ready,
     Available,
+    /// A target node with a live updated pod, and without a live outdated one.
     Updated,
     /// No target node, with a pod.
     Misscheduled,
-    /// With an available updated pod, and without a live outdated one.
+    /// A target node with an available updated pod, and without a live outdated one.
     Done,
-    /// With a live outdated pod, in flight included.
+    /// A target node with a live outdated pod, in flight included.
     Outdated,
-    /// With a Ready outdated pod that waits for the update.
+    /// A target node that the rollout has reached, with a Ready pod that is not of its goal.
     ReadyOutdated,
     /// A target node that the rollout has not reached.
     Held,

@@ -101,7 +101,7 @@ impl Progress {
             causes: sums.causes,
             done: sums.get(Figure::Done),
             outdated: sums.get(Figure::Outdated),
-            // The chosen ones count among all that wait: the sum is never the smaller one.
+            // The nodes that `choice` tells count in the figure as well: the sum is never the smaller one.
             waiting: sums.get(Figure::Waits) - choice.waiting,
             on_delete: snapshot.spec.strategy == Strategy::OnDelete,
             held: sums.get(Figure::Held),

@@ -86,7 +86,7 @@ pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>
     let mut waits = Waits::new(&fleet, &history, &node_sync, &mut counts);
     let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts, &mut waits);
     let mut choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
-    // These wait for something else.
+    // These count in the figure as well, and wait for something else than a limit.
     choice.waiting += waits.count_with(&counts, Figure::Waits);
     carry_out(Head { claim, history, fleet }, rest, node_sync, (counts, waits, choice))
 }
@@ -155,10 +155,9 @@ fn carry_out<'s>(
     let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
     let update = Update::new((&fleet, &history), &node_sync, choice, rest);
     // The cap is over the deletes above as well.
-    let (fleet_of, history_of) = (&fleet, &history);
     let parts = Parts {
-        fleet: fleet_of,
-        history: history_of,
+        fleet: &fleet,
+        history: &history,
         node_sync: &node_sync,
         counts: &counts,
         waits: &waits,
