@@ -23,6 +23,7 @@ pub(crate) fn changed_containers(
     node: NodeIx,
     pod: &FleetPod,
 ) -> Option<Vec<Container>> {
+    // The cheap questions first: few pods pass them, and need a comparison of templates and their whole object.
     let snapshot = fleet.snapshot;
     let view = fleet.view(pod);
     if snapshot.spec.policy.in_place == InPlacePolicy::Never || fleet.is_surge() {
@@ -48,6 +49,7 @@ pub(crate) fn changed_containers(
         if own.image == container.image {
             continue;
         }
+        // Without the id of the old container, an id that shows up later may be its own, and would count as that of a new one.
         let status = object.status.container_statuses.iter().find(|status| status.name == container.name)?;
         if status.container_id.is_empty() {
             return None;
@@ -62,7 +64,7 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
     // A fleet has few revisions and many nodes: each template is compared once.
     let Some(rare) = &fleet.rare else { return false };
     let changes = rare.image_changes.get_or_init(|| {
-        let differs = |goal: &Value| {
+        let same_beside_images = |goal: &Value| {
             let rest = rest_of(goal);
             let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);
             let template = |revision: &Revision<'_>| {
@@ -72,15 +74,20 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
             same.map(|(position, _)| position).collect()
         };
         ImageChanges {
-            to_current: differs(fleet.snapshot.spec.raw_template()),
-            to_base: fleet.goals.base().map(|base| differs(base.raw_template())).unwrap_or_default(),
+            to_current: same_beside_images(fleet.snapshot.spec.raw_template()),
+            to_base: fleet
+                .goals
+                .base()
+                .map(|base| same_beside_images(base.raw_template()))
+                .unwrap_or_default(),
         }
     });
     let changes = if fleet.goals.base_of(node).is_some() { &changes.to_base } else { &changes.to_current };
     pod.revision.is_some_and(|revision| changes.contains(&revision))
 }
 
-/// The template of the old revision that the pod's hash label names. On the way back to base the current one is no old revision.
+/// The template of the old revision that the pod's hash label names; `None` for a pod of the current revision, which is no old one on the
+/// way back to base either.
 pub(crate) fn old_template<'h>(history: &'h History<'_>, pod: &FleetPod) -> Option<&'h Value> {
     let revision = history.revision(pod.revision?);
     let view = revision.view.as_ref().filter(|_| revision.role == Role::Old);

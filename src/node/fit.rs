@@ -21,8 +21,9 @@ pub(crate) struct Lacking {
 /// The first such resource, by name; `None` where the pod fits, or nothing is known of the node.
 pub(crate) fn lacking(fleet: &Fleet<'_>, node: NodeIx, goal: &Pod) -> Option<Lacking> {
     let free = amounts(fleet.node_view(node).free?);
-    let live: Vec<_> = fleet.pods_of(node).filter(|(_, pod)| pod.is_live()).collect();
-    let live: Vec<_> = live.into_iter().map(|(_, pod)| fleet.view(pod).object.model()).collect();
+    let live = fleet.pods_of(node).filter(|(_, pod)| pod.is_live());
+    // The amounts below borrow from the objects.
+    let live: Vec<_> = live.map(|(_, pod)| fleet.view(pod).object.model()).collect();
     let own: Vec<Amounts<'_>> = live.iter().map(|pod| pod_requests(pod)).collect();
     pod_requests(goal).into_iter().find_map(|(resource, requested)| {
         let given_back: i128 = own.iter().filter_map(|requests| requests.get(resource)).sum();

@@ -3,7 +3,7 @@
 use crate::input::Snapshot;
 use daemonset_objects::internal::{cut_name, name_hash};
 
-/// As the API server cuts a `generateName`: 63 less the hash and its dash.
+/// A name has 63 characters, as one that the API server generates: these, a dash, and the ten letters of the hash.
 pub(crate) const LONGEST_PREFIX: usize = 52;
 
 /// The name of each pod of the DaemonSet on a node, whatever its revision.

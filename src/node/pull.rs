@@ -203,7 +203,11 @@ pub(crate) fn container_name(index: usize) -> String {
     format!("image-{index}")
 }
 
+/// A name has 63 characters: these, `-pull-`, and the ten letters of the hash.
+const LONGEST_PREFIX: usize = 47;
+
 /// The name of the pull pod of a node and a revision.
 pub(crate) fn pod_name(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
-    format!("{}-pull-{}", cut_name(&snapshot.spec.daemon_set.metadata.name, 47), name_hash([hash, node]))
+    let prefix = cut_name(&snapshot.spec.daemon_set.metadata.name, LONGEST_PREFIX);
+    format!("{prefix}-pull-{}", name_hash([hash, node]))
 }
