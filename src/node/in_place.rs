@@ -46,7 +46,7 @@ pub struct InPlace {
     pub settled_at: Option<Timestamp>,
     /// The last of the change and of the starts of the changed containers.
     started_at: Timestamp,
-    /// How often a container or an init container has been restarted since.
+    /// How often the container or init container with the most restarts has been restarted since.
     pub restarts: u32,
 }
 

@@ -39,6 +39,7 @@ fn is_done(fleet: &Fleet<'_>, turn: &NodeTurn<'_>) -> bool {
     // A held node keeps its pod, except one that is neither base's nor Ready where there is a base.
     let stays = only.of_goal || (goal.is_held() && !is_exception(fleet, turn.node, only));
     let is_older = || fleet.birth(only).is_some_and(|birth| birth < turn.at);
+    // A create that the snapshot does not show may be a second pod.
     only.is_live()
         && fleet.in_flight(turn.node).is_none()
         && stays

@@ -161,6 +161,7 @@ impl UnavailableNodes {
 
     /// The nodes of this cause.
     pub fn of(&self, cause: UnavailableCause) -> u32 {
+        // The match below is the one list of the fields.
         let mut copy = *self;
         *copy.of_mut(cause)
     }

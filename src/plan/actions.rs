@@ -54,7 +54,8 @@ impl Bodies for FromTemplate {
     }
 }
 
-/// The actions of a decision: claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+/// The actions of a decision: claim, history, pod deletes, pod creates, revision deletes, status, restore, pulls, patches of nodes, events,
+/// requeue.
 pub(crate) fn actions<B: Bodies>(
     snapshot: &Snapshot<'_>,
     decision: &Decision<'_>,
@@ -98,6 +99,7 @@ fn all_actions<B: Bodies>(
             if !(is_status_changed && Authority::of(snapshot).writes_status()) {
                 actions.extend(restore(snapshot, steps));
             }
+            // Behind all that the DaemonSet itself needs: a refusal here must stop nothing of that.
             pulls(snapshot, steps, &mut actions);
             turns::patches(snapshot, steps, &mut actions);
             // After all changes: a failed action ends the plan, and a lost event does no harm.
@@ -269,7 +271,7 @@ fn pod_creates<B: Bodies>(
     Ok(())
 }
 
-/// Pull pods, behind all that the plan does for pods of the DaemonSet.
+/// The deletes of pull pods, then their creates.
 fn pulls(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) {
     let Some(pulls) = &steps.burst.pulls else { return };
     for pod in &pulls.deletes {

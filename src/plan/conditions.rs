@@ -21,7 +21,7 @@ struct Condition {
 ///
 /// A message depends on the state alone, never on `now`: otherwise each plan would write the status again.
 pub(crate) fn conditions(progress: &Progress, previous: &[Value], now: Timestamp) -> Vec<Value> {
-    // Each is taken out when it has found its place: what is left in the end is added.
+    // Each is taken out when it has found its place. The others are added at the end.
     let mut new = [available(progress), progressing(progress, previous)].map(Some);
     let mut conditions = Vec::with_capacity(previous.len() + new.len());
     for old in previous {

@@ -21,8 +21,8 @@ pub(crate) fn restore(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Acti
     })
 }
 
-/// A strategic merge patch. Nothing else of the revision's data is a part of it: whoever may write revisions chooses a template, and no
-/// other field of the DaemonSet.
+/// A strategic merge patch. It has no other part of the revision's data: the right to write revisions gives a say over the template, and
+/// over no other field of the DaemonSet.
 fn patch(base: &Base<'_>) -> Value {
     let mut template = base.raw_template().clone();
     // A revision holds the directive, but another writer of revisions may have left it out: then fields would be merged.

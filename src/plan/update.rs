@@ -53,6 +53,7 @@ impl Update {
         if fleet.is_surge() {
             deletes.sort_unstable_by_key(|deletion| fleet.target_name(fleet.pod(deletion.pod)));
         }
+        // A pod whose turn begins stays in this plan, and one that is changed in its place is the only live one: for these nothing is spared.
         let gone = deletes.iter().filter(|deletion| deletion.deletes());
         let mut spared: Vec<FleetIx> =
             gone.filter_map(|deletion| node_sync.given_up_for(deletion.pod)).collect();
