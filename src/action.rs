@@ -164,7 +164,8 @@ pub enum Action {
         /// Why.
         reason: DeleteReason,
     },
-    /// Begin or end the turn of a node. Uid and resource version are preconditions: a person may cordon the node in between.
+    /// Begin or end the turn of a node, or take the word `cordoned` from it. Uid and resource version are preconditions: a person may
+    /// cordon the node in between.
     #[non_exhaustive]
     PatchNode {
         /// The node.
@@ -335,7 +336,8 @@ impl Action {
         }
     }
 
-    /// The target node of the pod that it creates or deletes.
+    /// The target node of the pod that it creates, deletes or changes in its place; `None` for a [`PatchNode`](Action::PatchNode), whose
+    /// node is its [subject](Self::subject).
     pub const fn node(&self) -> Option<&NodeName> {
         if let Action::CreatePod { node, .. }
         | Action::DeletePod { node, .. }
@@ -739,7 +741,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// So many failures in a row under this template generation.
+    /// `count` failures in a row under this template generation.
     pub fn new(generation: i64, count: u32) -> Self {
         Failure { generation, count }
     }

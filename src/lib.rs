@@ -233,12 +233,12 @@ pub mod internal {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// As are those of the page about embedding.
+/// The examples of the page about embedding are, too.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/embed.md")]
 struct EmbedPage;
 
-/// As are those of the page about turns.
+/// The examples of the page about turns are, too.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/turns.md")]
 struct Turns;

@@ -185,7 +185,7 @@ impl<I: Position, T: Neutral> IndexVec<I, T> {
 }
 
 impl<I: Position, T: Clone> IndexVec<I, T> {
-    /// So many copies of an element.
+    /// `length` copies of an element.
     pub fn repeat(element: T, length: usize) -> Self {
         vec![element; length].into()
     }

@@ -1,4 +1,4 @@
-//! The turn of a node as those see it who open its gates.
+//! The turn of a node for programs that open its gates.
 
 use crate::input::spec::turn_key;
 use crate::node::turn::Turn;
@@ -13,8 +13,8 @@ pub fn key(daemon_set: &DaemonSet) -> String {
 /// The request of the turn with this key; `None` where the node is not in turn. A gate is open while its
 /// [annotation](gate_annotation) has the same text: an answer to an earlier turn opens nothing.
 ///
-/// Whoever does something for a node before its pod is replaced, such as a backup, waits for the request, does it, and writes the request
-/// as the gate's annotation, with the node's uid and resourceVersion as preconditions.
+/// A program that works on a node before its pod is replaced, such as a backup, waits for the request, does its work, and writes the
+/// request as the gate's annotation, with the node's uid and resourceVersion as preconditions.
 ///
 /// ```
 /// use daemonset::{model, turns};

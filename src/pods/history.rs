@@ -177,7 +177,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// How many of so many old revisions are beyond the limit.
+/// How many of `old` old revisions are beyond the limit. Kubernetes refuses a negative limit; here it counts as 0.
 pub fn beyond_limit(old: usize, limit: Option<i32>) -> usize {
     let limit = limit.unwrap_or(DEFAULT_HISTORY_LIMIT);
     old.saturating_sub(usize::try_from(limit).unwrap_or(0))
