@@ -91,7 +91,13 @@ impl LastPlan {
     /// The same for each copy of an action, such as one that was read from its JSON form.
     fn key(action: &Action) -> u64 {
         let uid = action.subject().map(|subject| subject.uid.as_str());
-        lookup_hash(&(action.kind(), action.node().map(NodeName::as_str), action.subject_name(), uid))
+        // A plan may set two annotations of a revision, one after the other.
+        let annotations = match action {
+            Action::AnnotateRevision { annotations, .. } => annotations.keys().collect(),
+            _ => Vec::new(),
+        };
+        let of = (action.kind(), action.node().map(NodeName::as_str), action.subject_name(), uid);
+        lookup_hash(&(of, annotations))
     }
 
     /// # Errors
@@ -220,6 +226,8 @@ impl Reconciler {
     pub fn reset(&mut self, uid: impl Into<Uid>) {
         self.uid = uid.into();
         self.memory = Memory { uid: Some(self.uid.clone()), ..Memory::default() };
+        // No plan of the DaemonSet before is due.
+        self.last_plan = Some(LastPlan::default());
     }
 
     /// Plans for the observed objects, and forgets the accepted actions that they show. `at` is the instant, or an

@@ -274,3 +274,26 @@ fn the_parts_of_an_action_are_those_of_the_json_form() {
         }
     }
 }
+
+/// Both set an annotation of one revision.
+#[test]
+fn a_second_mark_is_not_due_after_the_first_was_rejected() {
+    let policy: Policy = serde_json::from_value(json!({"rollout": {"waves": [{"upTo": 1}, {}]}})).unwrap();
+    let mut reconciler = Reconciler::new("uid-agent", policy);
+    let plan = planned(&mut reconciler, &given(rolling(1)).nodes(["a", "b"], old()));
+    let marks: Vec<&Action> =
+        plan.actions.iter().filter(|action| action.kind() == "AnnotateRevision").collect();
+    let [first, second] = marks[..] else { panic!("{:?}", lines(&plan)) };
+    assert!(reconciler.record(first, &ActionOutcome::Rejected, now()).unwrap().is_break());
+    assert_eq!(reconciler.record(second, &ActionOutcome::Done, now()), Err(NotDue::AfterBreak));
+}
+
+/// The plan is that of a DaemonSet which has gone.
+#[test]
+fn no_action_of_the_plan_before_is_due_after_a_reset() {
+    let mut reconciler = reconciler();
+    let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
+    reconciler.reset("uid-other");
+    let create = plan.actions.iter().find(|action| action.kind() == "CreatePod").unwrap();
+    assert_eq!(reconciler.record(create, &ActionOutcome::Done, now()), Err(NotDue::OtherPlan));
+}
