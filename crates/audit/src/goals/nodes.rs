@@ -74,8 +74,9 @@ pub(super) fn facts(
         facts.change(node, |facts| {
             if let Some(turn) = turns.of(node) {
                 facts.progressed_at = facts.progressed_at.max(Some(turn.at));
-                let is_closed =
-                    !turns.closed_gates(snapshot, node).is_empty() && !turns.proceeds(snapshot, node);
+                // Overdue gates are passed over, but not before the node shows its turn.
+                let goes_on = !turn.is_in_flight && turns.proceeds(snapshot, node);
+                let is_closed = !turns.closed_gates(snapshot, node).is_empty() && !goes_on;
                 facts.is_gated = facts.has_outdated && is_closed;
             }
             facts.takes_part = match snapshot.placement(node) {

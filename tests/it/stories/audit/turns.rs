@@ -257,3 +257,22 @@ fn a_target_node_alone_pulls() {
     let create = create.into_iter().find(|action| matches!(action, Action::CreatePod { .. })).unwrap();
     assert_eq!(broken(&tainted, &[create]), [Kind::NotTargetNode]);
 }
+
+/// A gate that is overdue is not passed over before the node shows its turn: it holds the deadline of the rollout, for both.
+#[test]
+fn an_overdue_gate_whose_patch_is_in_flight_holds_the_deadline() {
+    let turn = json!({"gates": ["backup"], "timeoutSeconds": 60, "onTimeout": "Proceed"});
+    let fleet = given(rolling(2))
+        .policy(json!({"rollout": {"onFailure": {"progressDeadlineSeconds": 120}}, "turn": turn}))
+        .node(node("a").in_turn(130).has(old()))
+        .node(node("b").has(old()))
+        .with(
+            "/revisions/1/metadata/annotations",
+            json!({"rollout.daemonset/started": format!("2 {}", at(-1000))}),
+        )
+        .with("/memory", json!({"turns": {"patches": {"a": {"at": at(-130)}}}}));
+    assert!(fleet.steps().contains(&"patch b: TurnBegins".to_owned()), "{:?}", fleet.steps());
+    // Each plan of a story is audited.
+    let seen = fleet.with("/memory", json!({}));
+    assert!(!seen.steps().contains(&"patch b: TurnBegins".to_owned()), "{:?}", seen.steps());
+}
