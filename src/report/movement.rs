@@ -213,15 +213,12 @@ impl Obstacles {
             |(kind, since): &(&ObstacleKind, &Timestamp)| is_blocked(**kind, **since, now, patience);
         let past = self.from.iter().filter(is_past).map(|(kind, _)| *kind);
         let kinds: BTreeSet<ObstacleKind> = self.kinds.iter().copied().chain(past.clone()).collect();
-        let waits = self.waits || past.count() < self.from.len();
+        // A wave that bakes opens the next one by time alone, for the nodes that it holds.
+        let waits = self.waits || past.count() < self.from.len() || (self.bakes && self.holds);
         if self.acts || (waits && !stops_the_others(kinds.iter())) {
             return Vec::new();
         }
-        if kinds.is_empty() && self.holds && !self.bakes {
-            vec![ObstacleKind::NoRoom]
-        } else {
-            kinds.into_iter().collect()
-        }
+        if kinds.is_empty() && self.holds { vec![ObstacleKind::NoRoom] } else { kinds.into_iter().collect() }
     }
 
     /// Adds a node.

@@ -1,6 +1,6 @@
 //! Whether a rollout makes progress, and how long it may take.
 
-use crate::support::{Given, given, new, node, now, old, on_delete, rolling, surging};
+use crate::support::{Given, at, given, new, node, now, old, on_delete, rolling, surging};
 use daemonset::outlook::{ObstacleKind, Obstacles, Outlook, RolloutState, Signs};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -217,4 +217,21 @@ fn a_rollout_whose_wave_bakes_waits_for_time() {
         (obstacles(&fleet(600)), kinds(600)),
         (vec!["WaitsForApproval: b".to_owned()], vec![ObstacleKind::WaitsForApproval])
     );
+}
+
+/// One failure is tolerated, and the wave bakes on: time alone opens the next one.
+#[test]
+fn a_wave_that_bakes_beside_a_tolerated_failure_moves() {
+    let policy = json!({"rollout": {
+        "waves": [{"upTo": 2, "bakeSeconds": 600}, {"needsApproval": true}],
+        "onFailure": {"maxFailures": 1, "availableWithinSeconds": 60},
+    }});
+    let unready = json!([{"type": "Ready", "status": "False", "lastTransitionTime": at(-3600).to_string()}]);
+    let given = given(rolling(1))
+        .policy(policy)
+        .node(node("a").has(new().ready_for(60)))
+        .node(node("b").has(new().created_ago(3600).with("/status/conditions", unready)))
+        .node(node("c").has(old()));
+    assert_eq!(parts(&given).0["type"], "Moving");
+    assert_eq!(Obstacles::new(&given.plan()).at(now(), SignedDuration::from_secs(600)), []);
 }
