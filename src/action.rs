@@ -695,6 +695,8 @@ words! {
         PullTimeout,
         /// A pod that was changed in its place has settled.
         InPlaceSettled,
+        /// A pull or a change in place that the API server refused half an hour ago is tried again.
+        RetryDue,
         /// The undo of a failed version may begin, or be tried again; or it no longer counts.
         UndoDue,
     }

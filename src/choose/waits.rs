@@ -56,6 +56,8 @@ pub struct Found {
     /// When the next ones are overdue, or their pull is waited for no longer.
     pub next_overdue: Option<Timestamp>,
     pub next_pull_end: Option<Timestamp>,
+    /// When the next pull or change in place may be tried again that was refused.
+    pub next_retry: Option<Timestamp>,
     /// Candidates that lack images.
     pub not_pulled: BTreeSet<NodeIx>,
     rooms: Option<TurnRooms>,
@@ -244,6 +246,9 @@ impl Asker<'_, '_> {
         } else if lacks_images {
             Some(Wait::Pull)
         } else if let Some(fit::Lacking { resource, .. }) = self.lacking_resource(node, pod) {
+            // A change in place needs no room.
+            let retry = change::retried_at(self.fleet, self.history, node, pod);
+            found.next_retry = found.next_retry.into_iter().chain(retry).min();
             Some(Wait::Fit { resource })
         } else {
             self.without_room.contains(&node).then_some(Wait::Room)
@@ -280,21 +285,26 @@ impl Asker<'_, '_> {
         let images = &self.goals.of(self.fleet, node).images;
         let name = snapshot.node(node).name;
         let is_its_own = |pod: &&PullPod<'_>| pod.hash == images.hash;
-        let mut pods = self.fleet.pull_pods_of(node).iter().filter(is_its_own).peekable();
-        let pod = pods.peek().copied();
-        let refused = snapshot.memory.as_ref().is_some_and(|memory| {
-            // The name is a hash: most memories have no refusal, and spare it.
-            !memory.turns.refused_pulls.is_empty()
-                && memory.is_pull_refused(&pull::pod_name(snapshot, name, &images.hash), snapshot.now)
+        let pods = self.fleet.pull_pods_of(node).iter().filter(is_its_own);
+        // The name is a hash: most memories have no refusal, and spare it.
+        let memory = snapshot.memory.as_ref().filter(|memory| !memory.turns.refused_pulls.is_empty());
+        let refused_until = memory.and_then(|memory| {
+            memory.pull_refused_until(&pull::pod_name(snapshot, name, &images.hash), snapshot.now)
         });
-        let is_pulled = planted::is_pulled(refused || pull::is_pulled(snapshot, rules, node, images, pods));
-        if !is_pulled {
-            found.not_pulled.insert(node);
-            // Only a Ready pod waits for it.
-            let ends_at = pod.filter(|_| is_ready).and_then(|pod| pod.ends_at(rules));
-            found.next_pull_end = found.next_pull_end.into_iter().chain(ends_at).min();
+        if planted::is_pulled(pull::is_pulled(snapshot, rules, node, images, pods.clone())) {
+            return false;
         }
-        !is_pulled
+        if refused_until.is_some() {
+            // Nobody waits for it until it is tried again.
+            found.next_retry = found.next_retry.into_iter().chain(refused_until).min();
+            return false;
+        }
+        found.not_pulled.insert(node);
+        // Only a Ready pod waits for it, and the first of several pull pods that is late ends the wait.
+        let waits = is_ready && !turn::are_kept(snapshot);
+        let ends_at = pods.filter(|_| waits).filter_map(|pod| pod.ends_at(rules));
+        found.next_pull_end = found.next_pull_end.into_iter().chain(ends_at).min();
+        true
     }
 
     fn lacking_resource(&self, node: NodeIx, pod: &FleetPod) -> Option<fit::Lacking> {

@@ -3,11 +3,13 @@
 use crate::input::policy::InPlacePolicy;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::in_place::ImageChanges;
-use crate::pods::history::{History, Revision, Role};
+use crate::pods::history::{History, Role};
 use crate::position::NodeIx;
-use daemonset_objects::internal::Phase;
+use daemonset_objects::RevisionView;
+use daemonset_objects::internal::{Phase, revision};
 use daemonset_objects::kubernetes::canonical_json;
 use daemonset_objects::model::Container;
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,8 +18,36 @@ pub(crate) fn is_possible(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx
     changed_containers(fleet, history, node, pod).is_some()
 }
 
+/// When a change in place is tried again that nothing but a refusal forbids.
+pub(crate) fn retried_at(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node: NodeIx,
+    pod: &FleetPod,
+) -> Option<Timestamp> {
+    let until = refused_until(fleet, pod)?;
+    wanted_containers(fleet, history, node, pod).map(|_| until)
+}
+
+fn refused_until(fleet: &Fleet<'_>, pod: &FleetPod) -> Option<Timestamp> {
+    fleet.snapshot.memory.as_ref()?.in_place_refused_until(fleet.view(pod).uid, fleet.snapshot.now)
+}
+
 /// The containers whose images are new, in the order of the goal's template, with these images; `None` where the pod must be deleted.
 pub(crate) fn changed_containers(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node: NodeIx,
+    pod: &FleetPod,
+) -> Option<Vec<Container>> {
+    if refused_until(fleet, pod).is_some() {
+        return None;
+    }
+    wanted_containers(fleet, history, node, pod)
+}
+
+/// The same, whether such a change was refused or not.
+fn wanted_containers(
     fleet: &Fleet<'_>,
     history: &History<'_>,
     node: NodeIx,
@@ -32,9 +62,7 @@ pub(crate) fn changed_containers(
     let is_only = fleet.pods_of(node).filter(|(_, other)| other.is_live()).count() == 1;
     let runs = view.bound && view.phase == Phase::Running;
     let settles = fleet.in_place(pod).is_some_and(|in_place| in_place.settles);
-    let refused =
-        snapshot.memory.as_ref().is_some_and(|memory| memory.is_in_place_refused(view.uid, snapshot.now));
-    if !is_only || !runs || settles || refused {
+    if !is_only || !runs || settles {
         return None;
     }
     if !is_change_of_images(fleet, history, node, pod) {
@@ -59,27 +87,30 @@ pub(crate) fn changed_containers(
     (!changed.is_empty()).then_some(changed)
 }
 
-/// Whether nothing but images, labels and annotations of the pod's revision differs from the goal's.
+/// Whether nothing but images, labels and annotations of the pod's revision differs from the goal's. Other ingredients make another pod,
+/// which a patch of images does not.
 fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     // A fleet has few revisions and many nodes: each template is compared once.
     let Some(rare) = &fleet.rare else { return false };
     let changes = rare.image_changes.get_or_init(|| {
-        let same_beside_images = |goal: &Value| {
+        let same_beside_images = |goal: &Value, ingredients: &Value| {
             let rest = rest_of(goal);
-            let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);
-            let template = |revision: &Revision<'_>| {
-                Some(rest_of(revision.view.as_ref()?.data.pointer("/spec/template")?))
+            let is_same = |view: &RevisionView<'_>| {
+                canonical_json::equal(revision::ingredients(view.data), ingredients)
+                    && view.data.pointer("/spec/template").map(rest_of).as_ref() == Some(&rest)
             };
-            let same = old.filter(|(_, revision)| template(revision).as_ref() == Some(&rest));
+            let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);
+            let same = old.filter(|(_, revision)| revision.view.as_ref().is_some_and(is_same));
             same.map(|(position, _)| position).collect()
         };
+        let spec = &fleet.snapshot.spec;
+        let to_base = fleet
+            .goals
+            .base()
+            .map(|base| same_beside_images(base.raw_template(), revision::ingredients(base.view.data)));
         ImageChanges {
-            to_current: same_beside_images(fleet.snapshot.spec.raw_template()),
-            to_base: fleet
-                .goals
-                .base()
-                .map(|base| same_beside_images(base.raw_template()))
-                .unwrap_or_default(),
+            to_current: same_beside_images(spec.raw_template(), &spec.ingredients),
+            to_base: to_base.unwrap_or_default(),
         }
     });
     let changes = if fleet.goals.base_of(node).is_some() { &changes.to_base } else { &changes.to_current };

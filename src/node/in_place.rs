@@ -117,9 +117,13 @@ fn restarts(pod: &Pod, since: &Since) -> u32 {
     u32::try_from(most).unwrap_or(0)
 }
 
-/// The pods that were changed in their place, in the order of the snapshot.
+/// The pods that were changed in their place and are the DaemonSet's, or may become so, in the order of the snapshot.
 pub(crate) fn changed_in_place(snapshot: &Snapshot<'_>) -> Vec<(PodIx, InPlace)> {
-    let pods = enumerate::<PodIx, _>(&snapshot.pods);
+    let metadata = &snapshot.spec.daemon_set.metadata;
+    let is_anothers = |pod: &PodView<'_>| {
+        pod.namespace != metadata.namespace || pod.controller.is_some_and(|uid| uid != metadata.uid.as_str())
+    };
+    let pods = enumerate::<PodIx, _>(&snapshot.pods).filter(|(_, pod)| !is_anothers(pod));
     pods.filter_map(|(position, pod)| Some((position, InPlace::of(pod, snapshot.now)?))).collect()
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
     }
 }
 
-/// The pull pods of the DaemonSet, by node.
+/// The pull pods of the DaemonSet, by node; those of one node from the oldest on, whatever the order of the list.
 pub(crate) fn pull_pods<'a>(snapshot: &'a Snapshot<'a>, current_hash: &str) -> Vec<PullPod<'a>> {
     let metadata = &snapshot.spec.daemon_set.metadata;
     let pods = enumerate::<PodIx, _>(&snapshot.pods);
@@ -116,7 +116,7 @@ pub(crate) fn pull_pods<'a>(snapshot: &'a Snapshot<'a>, current_hash: &str) -> V
         }
     });
     let mut pods: Vec<PullPod<'_>> = pods.collect();
-    pods.sort_by_key(|pod| pod.node);
+    pods.sort_unstable_by_key(|pod| (pod.node, pod.view.created_at, pod.view.name));
     pods
 }
 

@@ -149,6 +149,7 @@ fn next_of_turns(fleet: &Fleet<'_>, waits: &Waits) -> Option<(Timestamp, Requeue
     RequeueReason::first([
         (waits.found().and_then(|found| found.next_overdue), RequeueReason::TurnOverdue),
         (waits.found().and_then(|found| found.next_pull_end), RequeueReason::PullTimeout),
+        (waits.found().and_then(|found| found.next_retry), RequeueReason::RetryDue),
         (settled, RequeueReason::InPlaceSettled),
         (patched, RequeueReason::InFlightExpiry),
         (pulls, RequeueReason::InFlightExpiry),
@@ -195,11 +196,11 @@ fn waiting_for_availability<'f>(
 }
 
 /// Status and budget wait for the pods of target nodes. On a node where a pod may only stay, the outdated pod of a pair
-/// waits for the updated one.
+/// waits for the updated one, and the end of a turn for the new pod.
 fn waits_for_availability(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     match fleet.placement(node) {
         Placement::Run => true,
-        Placement::ContinueOnly(_) => node_sync.keeps_a_pair(fleet, node),
+        Placement::ContinueOnly(_) => node_sync.keeps_a_pair(fleet, node) || fleet.turn(node).is_some(),
         Placement::Exclude(_) => false,
     }
 }

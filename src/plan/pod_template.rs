@@ -51,7 +51,7 @@ impl<'s> Source<'s> {
             is_base: true,
             generation: None,
             tolerations: &base.template.tolerations,
-            ingredients: base.view.data.get(revision::INGREDIENTS).unwrap_or(&Value::Null),
+            ingredients: revision::ingredients(base.view.data),
         }
     }
 }

@@ -242,6 +242,9 @@ pub fn waking(reason: RequeueReason) -> String {
         RequeueReason::TurnOverdue => "gates are overdue then".to_owned(),
         RequeueReason::PullTimeout => "images are waited for no longer then".to_owned(),
         RequeueReason::UndoDue => "an undo of a failed version is due then, or counts no longer".to_owned(),
+        RequeueReason::RetryDue => {
+            "a pull or a change in place that was refused is tried again then".to_owned()
+        }
         RequeueReason::InPlaceSettled => "a pod that was changed in its place counts again then".to_owned(),
         other => format!("{other:?}"),
     }

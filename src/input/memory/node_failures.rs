@@ -68,6 +68,12 @@ pub(crate) fn is_long_ago(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at).abs() >= FAILURES_FORGOTTEN_AFTER
 }
 
+/// Until when an event of this instant is remembered; `None` if it was long ago. One of the future ends the sooner.
+pub(crate) fn remembered_until(at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let until = at.checked_add(FAILURES_FORGOTTEN_AFTER).unwrap_or(Timestamp::MAX);
+    Some(until).filter(|_| !is_long_ago(at, now))
+}
+
 /// The node of an action that a limit lets happen on this node instead of another one.
 pub(crate) fn updated_within_a_limit(action: &Action) -> Option<Cow<'_, NodeName>> {
     match action {

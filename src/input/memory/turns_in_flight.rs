@@ -2,7 +2,7 @@
 
 use crate::action::{Action, CreateReason, DeleteReason};
 use crate::input::Snapshot;
-use crate::input::memory::node_failures::is_long_ago;
+use crate::input::memory::node_failures::{is_long_ago, remembered_until};
 use crate::input::memory::turns::{Accepted, InFlightChange, SINCE, changed_at, shows_change};
 use crate::input::memory::{ActionOutcome, Memory, Taken, parsed_version};
 use daemonset_objects::PodView;
@@ -151,14 +151,14 @@ impl Memory {
         planted::changing(until.filter(|_| !shows_change(pod.in_place(), change.changed_at)))
     }
 
-    /// Whether the create of the pull pod with this name was refused a short time ago: nobody waits for its images then.
-    pub(crate) fn is_pull_refused(&self, name: &str, now: Timestamp) -> bool {
-        self.turns.refused_pulls.get(name).is_some_and(|at| !is_long_ago(*at, now))
+    /// Until when the create of the pull pod with this name counts as refused: nobody waits for its images then.
+    pub(crate) fn pull_refused_until(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
+        remembered_until(*self.turns.refused_pulls.get(name)?, now)
     }
 
-    /// Whether the change of a pod in its place was refused a short time ago: a webhook may forbid the one and not a delete.
-    pub(crate) fn is_in_place_refused(&self, uid: &str, now: Timestamp) -> bool {
-        self.turns.refused_in_place.get(uid).is_some_and(|at| !is_long_ago(*at, now))
+    /// Until when the change of a pod in its place counts as refused: a webhook may forbid the one and not a delete.
+    pub(crate) fn in_place_refused_until(&self, uid: &str, now: Timestamp) -> Option<Timestamp> {
+        remembered_until(*self.turns.refused_in_place.get(uid)?, now)
     }
 
     /// Forgets the actions that the snapshot shows, and the entries that have expired.

@@ -58,6 +58,7 @@ const EVERYTHING: &[&str] = &[
     "Requeue TurnOverdue",
     "Requeue PullTimeout",
     "Requeue InPlaceSettled",
+    "Requeue RetryDue",
     "outcome UpToDate",
     "outcome NotTarget",
     "outcome Create",

@@ -27,10 +27,14 @@ pub fn has_template(data: &Value, template: &Value) -> bool {
             .all(|(key, value)| template.get(key).is_some_and(|other| canonical_json::equal(value, other)))
 }
 
+/// The ingredients in stored data; null where there are none.
+pub fn ingredients(data: &Value) -> &Value {
+    data.get(INGREDIENTS).unwrap_or(&Value::Null)
+}
+
 /// Whether stored data holds this template and these ingredients, null where there are none.
-pub fn has_content(data: &Value, template: &Value, ingredients: &Value) -> bool {
-    let stored = data.get(INGREDIENTS).unwrap_or(&Value::Null);
-    canonical_json::equal(stored, ingredients) && has_template(data, template)
+pub fn has_content(data: &Value, template: &Value, wanted: &Value) -> bool {
+    canonical_json::equal(ingredients(data), wanted) && has_template(data, template)
 }
 
 /// Whether a revision belongs to the DaemonSet.

@@ -249,7 +249,7 @@ fn memory() -> impl Strategy<Value = RandomMemory> {
     (
         prop::collection::vec((0_usize..7, ago(), any::<bool>()), 0..3),
         prop::collection::vec((0_usize..12, ago()), 0..3),
-        prop::collection::vec((0_usize..7, 1_u32..12, select(vec![0_i64, 1, 30, 2000])), 0..4),
+        prop::collection::vec((0_usize..7, 1_u32..12, select(vec![0_i64, 1, 30, 2000])), 0..5),
         prop::collection::vec((0_usize..7, select(vec![0_i64, 30, 1000, 4000])), 0..3),
         prop::collection::vec((0_usize..7, select(vec![0_i64, 100, 2000])), 0..3),
     )

@@ -146,3 +146,12 @@ fn ends_come_before_cordons_that_are_lost_and_these_before_begins() {
     let steps = turns(fleet).steps();
     assert_eq!(steps, ["patch c: TurnEnds", "patch b: TurnLosesCordon", "patch a, cordoned: TurnBegins"]);
 }
+
+/// A node in turn that is kept out by being down alone: its new pod becomes available by time alone.
+#[test]
+fn the_end_of_a_turn_is_asked_for_on_a_node_that_is_no_target() {
+    let tainted = node("a").taint("node.kubernetes.io/not-ready", "NoSchedule").in_turn(60);
+    let fleet = turns(given(rolling(1)).node(tainted.has(new().created_ago(30).ready_for(10))).min_ready(60));
+    assert_eq!(fleet.steps(), ["requeue at 2026-01-01T12:00:50Z: MinReadySeconds"]);
+    assert_eq!(fleet.with("/now", json!(at(50).to_string())).steps(), ["patch a: TurnEnds"]);
+}

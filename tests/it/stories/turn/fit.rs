@@ -1,7 +1,7 @@
 //! A Ready pod stays while its successor would not fit on the node.
 
 use super::{outcome, taken};
-use crate::support::{Given, given, node, old, rolling};
+use crate::support::{Given, at, given, node, old, rolling};
 use serde_json::{Value, json};
 
 /// Node a with this much room and an old pod that requests 100 millicores; the new one requests `wanted`.
@@ -115,4 +115,32 @@ fn init_containers_count_by_their_largest_sum_with_the_sidecars_before_them() {
     }
     // 500m and 601m at once, with 1 core and the old pod's 100m.
     assert_eq!(outcome(&fleet, "a"), does_not_fit("cpu"));
+}
+
+/// A change in place needs no room. One that was refused is tried again after half an hour, and nothing else would look then.
+#[test]
+fn a_refused_change_in_place_is_tried_again_where_a_pod_does_not_fit() {
+    let container =
+        |image: &str| json!({"name": "c", "image": image, "resources": {"requests": {"cpu": "100m"}}});
+    let story = old().runs("old", "runtime://1", 3600).with("/spec/containers", json!([container("old")]));
+    let mut fleet = given(rolling(1))
+        .node(node("a").has(story))
+        .with("/daemonSet/spec/template/spec/containers", json!([container("new")]))
+        .policy(json!({"fit": "Hold", "inPlace": "IfPossible"}));
+    for (index, image) in ["old", "new"].into_iter().enumerate() {
+        fleet = fleet.with(
+            &format!("/revisions/{index}/data/spec/template/spec/containers"),
+            json!([container(image)]),
+        );
+    }
+    fleet.json["free"] = json!({"a": {"cpu": "-1m"}});
+    let refused =
+        fleet.with("/memory", json!({"turns": {"refusedInPlace": {"uid-a-1": at(-60).to_string()}}}));
+    assert_eq!(outcome(&refused, "a"), does_not_fit("cpu"));
+    assert_eq!(refused.steps(), ["requeue at 2026-01-01T12:29:00Z: RetryDue"]);
+    let later = refused.clone().with("/now", json!(at(1740).to_string()));
+    assert_eq!(later.steps(), ["change a-1 in place: OutdatedAvailable"]);
+    // A person who takes the permission away is not waited for.
+    let never = refused.policy(json!({"fit": "Hold"}));
+    assert_eq!(never.steps(), [""; 0]);
 }

@@ -281,3 +281,13 @@ fn a_pod_that_settles_has_not_been_ready_since_its_change() {
     let settled = verdict(changed(30).runs("new", "runtime://2", 20));
     assert_eq!(json!(settled), json!({"type": "Available", "readySince": at(-20).to_string()}));
 }
+
+/// Anybody may write the annotation on a pod of their own.
+#[test]
+fn a_pod_of_another_owner_that_settles_wakes_nobody() {
+    let settling = || new().runs("old", "runtime://2", 4).changed(5, "old", "runtime://1");
+    assert_eq!(on_a(settling()).plan().requeue_at(), Some(at(55)));
+    let other = settling().owned_by("uid-other");
+    let fleet = given(rolling(1)).node(node("a").has(new().runs("new", "runtime://9", 3600)).has(other));
+    assert_eq!(in_place(fleet).plan().requeue_at(), None);
+}

@@ -268,3 +268,37 @@ fn the_creation_of_a_pull_pod_begins_the_progress_deadline_again() {
     };
     assert_eq!([fleet(299), fleet(300)], [false, true]);
 }
+
+/// The refusal of a pull pod counts for half an hour: then the candidate lacks its images again.
+#[test]
+fn a_refused_pull_is_tried_again() {
+    let fleet = pulls(given(rolling(1)).node(node("a").has(old())).node(node("b").has(new().not_ready())))
+        .with("/memory", json!({"turns": {"refusedPulls": {PULL_A: at(-60).to_string()}}}));
+    assert_eq!(fleet.steps(), ["requeue at 2026-01-01T12:29:00Z: RetryDue"]);
+    let later = fleet.with("/now", json!(at(1740).to_string()));
+    assert_eq!(later.steps(), ["create on a in batch 0: PullImages"]);
+}
+
+/// A person has copied a pull pod: whichever of them is late first ends the wait.
+#[test]
+fn two_pull_pods_of_a_node_give_one_plan_in_any_order() {
+    let waits = || json!({"waiting": {"reason": "ContainerCreating"}});
+    let fleet = |ages: [(&str, i64); 2]| {
+        let pods = ages.map(|(name, seconds)| pull(name, seconds, waits()));
+        let node = pods.into_iter().fold(node("a").has(old()), NodeStory::has);
+        pulls(given(rolling(1)).node(node)).plan().requeue_at()
+    };
+    assert_eq!(fleet([(PULL_A, 100), ("copy", 500)]), Some(at(100)));
+    assert_eq!(fleet([("copy", 500), (PULL_A, 100)]), Some(at(100)));
+}
+
+/// Nothing is taken, so that the end of the pull changes nothing.
+#[test]
+fn a_late_pull_wakes_nobody_where_turns_are_kept() {
+    let pod = pull(PULL_A, 100, json!({"waiting": {"reason": "ContainerCreating"}}));
+    let fleet = |policy| {
+        given(rolling(1)).node(node("a").has(old()).has(pod.clone())).policy(policy).plan().requeue_at()
+    };
+    assert_eq!(fleet(json!({"pull": {"parallel": 1}})), Some(at(500)));
+    assert_eq!(fleet(json!({"pull": {"parallel": 1}, "turn": "Keep"})), None);
+}

@@ -94,7 +94,7 @@ pub fn turns() -> impl Strategy<Value = RandomTurns> {
         prop::collection::vec(node(), 7),
         prop::option::weighted(0.1, pull()),
         policy_of_containers,
-        prop_oneof![2 => Just(RandomTurnMemory::empty()), 1 => memory()],
+        prop_oneof![2 => Just(RandomTurnMemory::empty()), 1 => memory(), 1 => refusals()],
         select(vec![None, None, Some(5)]),
     )
         .prop_map(|(policy, nodes, stray_pull, image_pull_policy, memory, nodes_version)| RandomTurns {
@@ -266,6 +266,20 @@ impl RandomTurnMemory {
             refused_changes: Vec::new(),
         }
     }
+}
+
+/// Pulls and changes in place that were refused, and that are tried again soon or late: beside anything else in flight that would be the
+/// next wake-up.
+fn refusals() -> impl Strategy<Value = RandomTurnMemory> {
+    let entries = || {
+        let ago = prop::collection::vec(select(vec![60_i64, 1_760, 1_795]), 7);
+        ago.prop_map(|ago| ago.into_iter().enumerate().collect::<Vec<_>>())
+    };
+    (entries(), entries()).prop_map(|(refused_pulls, refused_changes)| RandomTurnMemory {
+        refused_pulls,
+        refused_changes,
+        ..RandomTurnMemory::empty()
+    })
 }
 
 fn memory() -> impl Strategy<Value = RandomTurnMemory> {
