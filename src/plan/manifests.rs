@@ -1,5 +1,6 @@
 //! Manifests that the caller makes: per-node patches of the template, or objects of another kind, such as Jobs.
 
+use crate::input::policy::PodNames;
 use crate::input::{Snapshot, SnapshotBuilder};
 use crate::plan::actions::Bodies;
 use crate::plan::plan_of;
@@ -129,9 +130,12 @@ pub enum ManifestProblem {
     /// It lacks the hash label of the revision, or has another one.
     #[error("metadata.labels must have the revision's hash")]
     Hash,
-    /// It lacks the template generation, or has another one.
+    /// It lacks the template generation, or has another one; or a pod of an older version has that of the current one.
     #[error("metadata.labels must have the template generation")]
     TemplateGeneration,
+    /// It has another name, where the policy gives each node one name (`OnePerNode`): the promise of at most one pod rests on it.
+    #[error("metadata.name must be the node's one name")]
+    Name,
     /// Its labels do not match the selector.
     #[error("metadata.labels must match the selector")]
     Selector,
@@ -230,6 +234,8 @@ impl Bodies for Custom<'_> {
 #[serde(rename_all = "camelCase", default)]
 struct Metadata {
     #[serde(deserialize_with = "null_is_default")]
+    name: String,
+    #[serde(deserialize_with = "null_is_default")]
     namespace: String,
     #[serde(deserialize_with = "null_is_default")]
     labels: Labels,
@@ -246,18 +252,25 @@ fn problem(
 ) -> Option<ManifestProblem> {
     // Metadata that can't be read has no labels, and so not the hash: the first rule refuses it.
     let metadata = body.value.get("metadata").and_then(|metadata| Metadata::deserialize(metadata).ok());
-    let Metadata { namespace, labels, owner_references } = metadata.unwrap_or_default();
+    let Metadata { name, namespace, labels, owner_references } = metadata.unwrap_or_default();
     let spec = body.value.pointer(body.pod_spec).unwrap_or(&Value::Null);
     // Whether the owner's deletion waits for the object is the caller's choice: no decision reads it.
     let owner = OwnerReference { block_owner_deletion: None, ..snapshot.spec.daemon_set.owner_reference() };
     let mut controllers = owner_references.into_iter().filter(|owner| owner.controller == Some(true));
     let controller = controllers.next().map(|found| OwnerReference { block_owner_deletion: None, ..found });
-    // `None` where pods get no generation: then there is nothing to compare.
-    let generation = source.generation;
+    // Where a pod gets no generation, only that of the current template is wrong: with it a pod of base would count as updated.
+    let has_generation = labels.get(TEMPLATE_GENERATION_LABEL);
+    let has_right_generation = match source.generation {
+        Some(_) => has_generation == source.generation,
+        None => has_generation.is_none() || has_generation != snapshot.spec.template_generation.as_deref(),
+    };
+    let is_named_by_node = snapshot.spec.policy.pod_names == PodNames::OnePerNode;
     if labels.get(&snapshot.spec.policy.unique_label_key) != Some(pod.revision_hash()) {
         Some(ManifestProblem::Hash)
-    } else if generation.is_some() && labels.get(TEMPLATE_GENERATION_LABEL) != generation {
+    } else if !has_right_generation {
         Some(ManifestProblem::TemplateGeneration)
+    } else if is_named_by_node && pod.name() != Some(name.as_str()) {
+        Some(ManifestProblem::Name)
     } else if !snapshot.spec.selector.matches(&labels) {
         Some(ManifestProblem::Selector)
     } else if namespace != snapshot.spec.daemon_set.metadata.namespace {

@@ -1,6 +1,6 @@
 //! Objects that the caller makes: bodies per node, ingredients in the revision, and refused ones.
 
-use crate::support::{Given, given, new, node, old, on_delete, rolling};
+use crate::support::{Given, given, new, node, old, on_delete, revision, rolling};
 use daemonset::{
     Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
     TemplateManifests, plan,
@@ -322,4 +322,61 @@ fn a_revision_with_the_wrong_ingredients_breaks_a_rule() {
         Recording::from_json(br#"{"now": "2026-01-01T00:00:00Z", "daemonSet": {}, "ingredients": 1}"#);
     assert_eq!(stored.unwrap().ingredients, 1);
     assert_eq!(plan(&fleet.snapshot().unwrap()).actions.len(), 3);
+}
+
+/// With the current generation it would count as an updated pod, and its node as reached.
+#[test]
+fn a_pod_of_base_with_the_current_generation_is_refused() {
+    let with = |generation: &'static str| Sized {
+        memory: Value::Null,
+        change: match generation {
+            "5" => |pod| pod["metadata"]["labels"]["pod-template-generation"] = json!("5"),
+            _ => |pod| pod["metadata"]["labels"]["pod-template-generation"] = json!("4"),
+        },
+    };
+    let fleet = given(rolling(1))
+        .generation(5)
+        .node(node("a"))
+        .node(node("b").has(old()))
+        .policy(json!({"rollout": {"paused": true}}));
+    let problem = |manifests: &Sized| {
+        let recording = fleet.recording();
+        recording.snapshot_with(manifests).unwrap().plan().err().map(|invalid| invalid.problem)
+    };
+    assert_eq!(problem(&with("5")), Some(ManifestProblem::TemplateGeneration));
+    assert_eq!(problem(&with("4")), None);
+}
+
+/// The promise of at most one pod rests on the name.
+#[test]
+fn another_name_is_refused_where_each_node_has_one() {
+    let named = Sized { memory: Value::Null, change: |pod| pod["metadata"]["name"] = json!("another") };
+    let fleet = |policy| given(rolling(1)).node(node("a")).node(node("b").has(new())).policy(policy);
+    let problem = |given: Given, manifests: &Sized| {
+        given.recording().snapshot_with(manifests).unwrap().plan().err().map(|invalid| invalid.problem)
+    };
+    let one = json!({"podNames": "OnePerNode"});
+    assert_eq!(problem(fleet(one.clone()), &named), Some(ManifestProblem::Name));
+    assert_eq!(problem(fleet(one), &sized(Value::Null)), None);
+    assert_eq!(problem(fleet(json!({})), &named), None);
+}
+
+/// Image and ingredients change in one edit: a patch of the image would leave the pod with the old ingredients, under the new hash.
+#[test]
+fn other_ingredients_are_not_put_into_a_pod_in_its_place() {
+    let with = |version, number, memory: &str| {
+        let mut revision = revision(version, number);
+        revision["data"]["ingredients"] = json!(memory);
+        revision
+    };
+    let deleted = |before| {
+        let fleet = given(rolling(1))
+            .node(node("a").has(old().runs("old", "runtime://1", 3600)))
+            .revisions([with("old", 1, before), with("new", 2, "2Gi")])
+            .policy(json!({"inPlace": "IfPossible"}));
+        let recording = fleet.recording();
+        let plan = recording.snapshot_with(&sized("2Gi")).unwrap().plan().unwrap();
+        plan.actions.iter().any(|action| action.kind() == "DeletePod")
+    };
+    assert_eq!([deleted("1Gi"), deleted("2Gi")], [true, false]);
 }
