@@ -47,10 +47,13 @@ pub(crate) fn patch(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod:
     annotations.insert(IN_PLACE_ANNOTATION.to_owned(), Value::from(json!(since).to_string()));
     let containers: Vec<Value> =
         changed.iter().map(|container| json!({"name": container.name, "image": container.image})).collect();
-    Some(json!({
+    let mut patch = json!({
         "metadata": {"labels": labels, "annotations": annotations},
         "spec": {"containers": containers},
-    }))
+    });
+    // Whatever order serde_json keeps: plans are compared by their text.
+    patch.sort_all_objects();
+    Some(patch)
 }
 
 /// The hash label and the template generation of a pod of the goal; `None` where it has none.

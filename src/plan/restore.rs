@@ -29,5 +29,8 @@ fn patch(base: &Base<'_>) -> Value {
     if let Value::Object(members) = &mut template {
         members.insert("$patch".to_owned(), Value::from("replace"));
     }
-    json!({"spec": {"template": template}})
+    let mut patch = json!({"spec": {"template": template}});
+    // Whatever order serde_json keeps: plans are compared by their text.
+    patch.sort_all_objects();
+    patch
 }
