@@ -49,8 +49,7 @@ impl Case<'_> {
     }
 
     fn outage(&self, node: &NodeVerdict) -> Option<Outage> {
-        let node = self.models.nodes.iter().find(|it| it.metadata.name == node.node)?;
-        Outage::of(node)
+        Outage::of(self.models.node(&node.node)?)
     }
 
     fn said_of_node(&self, node: &NodeVerdict) -> Said {

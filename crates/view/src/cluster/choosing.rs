@@ -6,7 +6,7 @@ use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
 use crate::words;
-use daemonset::model::{DaemonSet, ResourceList};
+use daemonset::model::{DaemonSet, Node, ResourceList};
 use daemonset::{Policy, Recording};
 use std::collections::BTreeMap;
 
@@ -104,9 +104,13 @@ impl Objects {
         if let Some(error) = self.unreadable {
             return Err(error);
         }
+        let nodes: Vec<Node> = self.nodes.into_iter().map(|item| item.model).collect();
+        // The first of a name, which no snapshot has twice.
+        let positions = nodes.iter().enumerate().rev().map(|(at, node)| (node.metadata.name.clone(), at));
         Ok(Models {
+            positions: positions.collect(),
             daemon_sets: self.daemon_sets.into_iter().filter_map(|item| item.model).collect(),
-            nodes: self.nodes.into_iter().map(|item| item.model).collect(),
+            nodes,
             pods: self.pods.into_iter().map(|item| item.model).collect(),
             notes: self.notes,
             refusals: self.refusals,
@@ -116,6 +120,9 @@ impl Objects {
             powers: self.powers,
             memory: self.memory,
             free: self.free,
+            ingredients: self.ingredients,
+            pods_version: self.pods_version,
+            nodes_version: self.nodes_version,
         })
     }
 
@@ -155,6 +162,8 @@ impl Objects {
         recording.policy = policy;
         recording.memory = self.memory;
         recording.free = self.free;
+        recording.ingredients = self.ingredients;
+        (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
         Ok(Decision { recording, places, policy_problems, powers })
     }
 

@@ -35,13 +35,27 @@ fn read_within(limits: AliasLimits, bytes: &[u8]) -> Result<Vec<Value>, String> 
 
 /// As kubectl reads YAML: `0644` is octal, `yes` is true; empty documents are left out.
 fn yaml(alias_limits: AliasLimits, text: &str) -> Result<Vec<Value>, String> {
+    // The reader's own limits are for configurations, and a cluster is larger: a value takes at least a byte of its text, and
+    // aliases have limits of their own.
+    let own = serde_saphyr::Budget::default();
     let options = serde_saphyr::options! {
         legacy_octal_numbers: true,
         with_snippet: false,
         alias_limits: alias_limits,
+        budget: serde_saphyr::budget! {
+            max_events: own.max_events.max(2 * text.len()),
+            max_nodes: own.max_nodes.max(text.len()),
+            max_total_scalar_bytes: own.max_total_scalar_bytes.max(text.len()),
+        },
     };
     let documents = serde_saphyr::from_multiple_with_options::<Value>(text, options);
-    let mut documents = documents.map_err(|error| error.to_string())?;
+    let mut documents = documents.map_err(|error| match error.to_string() {
+        // In the reader's own words it is a type of Rust.
+        breached if breached.starts_with("budget breached") => {
+            "its YAML is nested too deeply, or its aliases say too much: JSON has neither".to_owned()
+        }
+        other => other,
+    })?;
     documents.retain(|document| !document.is_null());
     documents.iter_mut().for_each(whole_numbers);
     Ok(documents)

@@ -8,7 +8,7 @@ use crate::cluster::policy::{POLICY, PolicyProblem, may_need_powers};
 use crate::cluster::refusals::Refusals;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, ResourceList};
 use daemonset::policy::Powers;
-use daemonset::{Memory, Policy, Recording};
+use daemonset::{Memory, ObservedAt, Policy, Recording};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -74,6 +74,11 @@ pub struct Objects {
     pub(super) memory: Option<Memory>,
     /// The free resources of the nodes of a Recording.
     pub(super) free: BTreeMap<NodeName, ResourceList>,
+    /// The ingredients of the pods of a Recording: those of a kind of its own.
+    pub(super) ingredients: Value,
+    /// The versions of a Recording's lists.
+    pub(super) pods_version: Option<u64>,
+    pub(super) nodes_version: Option<u64>,
     /// The choices that the annotations of a DaemonSet change.
     pub(super) base_policy: Policy,
     /// As messages call it: `the List`.
@@ -101,6 +106,9 @@ impl Default for Objects {
             policy: None,
             memory: None,
             free: BTreeMap::new(),
+            ingredients: Value::Null,
+            pods_version: None,
+            nodes_version: None,
             base_policy: Policy::default(),
             holder: "the List".to_owned(),
             hint: "",
@@ -131,6 +139,41 @@ pub struct Models {
     pub memory: Option<Memory>,
     /// The free resources of nodes, where they are known.
     pub free: BTreeMap<NodeName, ResourceList>,
+    /// The ingredients of a Recording's pods.
+    pub ingredients: Value,
+    pub(super) pods_version: Option<u64>,
+    pub(super) nodes_version: Option<u64>,
+    /// The positions of the nodes, by name.
+    pub(super) positions: BTreeMap<NodeName, usize>,
+}
+
+impl Models {
+    /// When they are planned, and how new their lists are.
+    pub(crate) fn observed_at(&self, now: Timestamp) -> ObservedAt {
+        let mut at = ObservedAt::new(now);
+        (at.pods_version, at.nodes_version) = (self.pods_version, self.nodes_version);
+        at
+    }
+
+    /// The decision about the DaemonSet of a Recording, whose pods have ingredients of their own.
+    pub(crate) fn recording(&self, daemon_set: &DaemonSet, policy: &Policy, now: Timestamp) -> Recording {
+        let mut recording = Recording::new(daemon_set.clone(), now);
+        (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
+        recording.nodes = self.nodes.clone();
+        recording.pods = self.pods.clone();
+        recording.revisions = self.revisions.clone();
+        recording.policy = policy.clone();
+        recording.ingredients = self.ingredients.clone();
+        recording.memory = self.memory.clone();
+        recording.free = self.free.clone();
+        recording
+    }
+
+    /// A node, without a look at all of them.
+    pub fn node(&self, name: &NodeName) -> Option<&Node> {
+        let node = self.nodes.get(*self.positions.get(name)?)?;
+        Some(node).filter(|node| node.metadata.name == *name)
+    }
 }
 
 /// Everything that a decision about one DaemonSet reads.

@@ -67,11 +67,16 @@ pub fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
                 with_annotations(&Policy::default(), daemon_set, &powers)
             }
         };
-        let mut snapshot = Snapshot::new(observed, now).policy(&policy);
-        if let Some(memory) = &models.memory {
-            snapshot = snapshot.memory(memory);
-        }
-        let checked = snapshot.check().map(|snapshot| (plan(&snapshot), details(&snapshot)));
+        let decided = |snapshot: Snapshot<'_>| (plan(&snapshot), details(&snapshot));
+        let checked = if models.ingredients.is_null() {
+            let mut snapshot = Snapshot::new(observed, models.observed_at(now)).policy(&policy);
+            if let Some(memory) = &models.memory {
+                snapshot = snapshot.memory(memory);
+            }
+            snapshot.check().map(decided)
+        } else {
+            models.recording(daemon_set, &policy, now).snapshot().map(decided)
+        };
         let (plan, details) = match checked {
             Ok((plan, details)) => (Ok(plan), details),
             Err(error) => (Err(error.to_string()), Details::new()),
