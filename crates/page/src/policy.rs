@@ -2,13 +2,14 @@
 
 use crate::fleet::Fleet;
 use daemonset::model::{DaemonSet, Node};
-use daemonset::plan;
 use daemonset::policy::Powers;
 use daemonset::turns::details;
+use daemonset::{Policy, plan};
 use daemonset_apiserver::admission::{FieldValidation, Request, Restart, Rules, respond, template_change};
-use daemonset_lint::Finding;
+use daemonset_lint::{Finding, Rule};
 use daemonset_placement::NodeShape;
-use daemonset_view::cluster::{Choice, Input, Objects, Wanted, policy, read_documents};
+use daemonset_view::cluster::policy::{self, PolicyProblem};
+use daemonset_view::cluster::{Choice, Input, Lines, Objects, Wanted, read_documents};
 use daemonset_view::on::{self, Answer};
 use daemonset_view::{lint, simulate};
 use jiff::Timestamp;
@@ -21,7 +22,7 @@ pub(crate) struct Tried {
     problems: String,
     /// The policy in a few words.
     words: Option<String>,
-    findings: Vec<Finding>,
+    findings: Vec<Remark>,
     /// The fleet with it.
     fleet: Option<Fleet>,
 }
@@ -34,7 +35,32 @@ pub(crate) struct Judged {
     restart: String,
     /// The differences that do.
     differences: Vec<String>,
-    findings: Vec<Finding>,
+    findings: Vec<Remark>,
+}
+
+/// A finding, and the line of the text that it is about.
+#[derive(Serialize)]
+pub(crate) struct Remark {
+    severity: String,
+    path: String,
+    why: String,
+    remedy: String,
+    /// From 1; none where it is about something else than the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+}
+
+impl Remark {
+    fn new(finding: Finding, line: Option<u64>) -> Self {
+        let Finding { severity, path, why, remedy, .. } = finding;
+        Remark { severity: format!("{severity:?}"), path, why, remedy, line }
+    }
+
+    /// A problem that the linter leaves to the next look, since it stops at the first field that can't be read.
+    fn of_problem(problem: &PolicyProblem, path: String, line: Option<u64>) -> Self {
+        let severity = "Error".to_owned();
+        Remark { severity, path, why: problem.message.clone(), remedy: String::new(), line }
+    }
 }
 
 /// The DaemonSets of a node.
@@ -65,7 +91,7 @@ pub(crate) fn tried(
     let read = |text: &str| simulate::policy::read(text.as_bytes());
     let input = Input::from_list(objects.clone(), &choice())?;
     let findings = lint::look(objects, &daemon_set, None, name, (powers, now))?;
-    let asked = daemonset::Policy::default().with_annotations(&daemon_set, powers, read);
+    let asked = Policy::default().with_annotations(&daemon_set, powers, read);
     let problems = match &asked {
         Ok(_) => String::new(),
         Err(_) => policy::in_words(&input.policy_problems, Some("the policy")),
@@ -77,7 +103,35 @@ pub(crate) fn tried(
         }
         _ => None,
     };
+    let findings = in_margin(text, findings, &input.policy_problems);
     Ok(Tried { problems, words: asked.ok().as_ref().and_then(simulate::policy::words), findings, fleet })
+}
+
+/// The findings at the lines of a policy, with those problems that the linter has not told.
+fn in_margin(text: &str, findings: Vec<Finding>, problems: &[PolicyProblem]) -> Vec<Remark> {
+    let annotation = format!("metadata.annotations[{}]", policy::POLICY);
+    // A text that is too large is not read at all.
+    let lines = (text.len() <= Policy::MAX_ANNOTATION_BYTES).then(|| Lines::of(text));
+    let line = |path: &str| lines.as_ref()?.line(path.strip_prefix(&annotation)?);
+    let path_of = |problem: &PolicyProblem| match problem.path.as_str() {
+        "" => annotation.clone(),
+        path => format!("{annotation}.{path}"),
+    };
+    let is_told = |path: &String| {
+        findings.iter().any(|finding| finding.rule == Rule::InvalidRolloutPolicy && finding.path == *path)
+    };
+    let others = problems.iter().filter(|problem| problem.annotation == policy::POLICY);
+    let others = others.map(|problem| (problem, path_of(problem))).filter(|(_, path)| !is_told(path));
+    let others = others.map(|(problem, path)| {
+        let line = line(&path);
+        Remark::of_problem(problem, path, line)
+    });
+    let mut remarks: Vec<Remark> = others.collect();
+    remarks.extend(findings.into_iter().map(|finding| {
+        let line = line(&finding.path);
+        Remark::new(finding, line)
+    }));
+    remarks
 }
 
 /// Judges a manifest of a DaemonSet that is in the cluster.
@@ -110,6 +164,12 @@ pub(crate) fn judged(
     let applied = lint::as_stored(admitted, &manifest)?;
     let before = objects.model_of(Some(&wanted))?;
     let findings = lint::look(objects.clone(), &applied, Some(&before), &name, (powers, now))?;
+    let lines = Lines::of(text);
+    let remark = |finding: Finding| {
+        let line = lines.line(&finding.path);
+        Remark::new(finding, line)
+    };
+    let findings = findings.into_iter().map(remark).collect();
     Ok(Judged { restart: restart.to_owned(), differences, findings, name })
 }
 

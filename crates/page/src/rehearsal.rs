@@ -8,10 +8,12 @@ use daemonset_view::simulate::run::Run;
 use daemonset_view::simulate::scene::{Ran, Scene};
 use daemonset_view::simulate::setting::Setting;
 use daemonset_view::simulate::world::{self, World};
-use daemonset_view::simulate::{compare, html, report};
+use daemonset_view::simulate::{compare, downtime, html, report};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// How long nothing happens before a rollout counts as stuck, as for the plugin.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
@@ -19,11 +21,12 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 const BOUND: SignedDuration = SignedDuration::from_hours(24);
 
 /// A rehearsal. Times and percentages are texts, as on the plugin's command line; an empty one is its default.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Asked {
     nodes: Option<u32>,
-    seed: u64,
+    /// 1, unless another one is asked for.
+    seed: Option<u64>,
     startup: String,
     pull: String,
     stop: String,
@@ -35,41 +38,37 @@ pub(crate) struct Asked {
     lag: String,
     churn: String,
     approve_after: String,
+    /// Somebody opens each gate of a turn, but that of the drain.
+    gates_after: String,
+    pause_at: String,
+    resume_at: String,
+    lifetime: String,
+    evicted: String,
+    panics_node: String,
+    workloads: String,
+    disruption_budget: String,
+    /// Its key; empty for none.
+    absence_taint: String,
     as_is: bool,
+    /// Compares by the time for which each node is down.
+    downtime: bool,
     /// One, or several beside each other.
     settings: Vec<AskedSetting>,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        let empty = String::new;
-        Asked {
-            nodes: None,
-            seed: 1,
-            startup: empty(),
-            pull: empty(),
-            stop: empty(),
-            failure_rate: empty(),
-            broken: empty(),
-            crash_loops: empty(),
-            pull_fails: empty(),
-            crash: empty(),
-            lag: empty(),
-            churn: empty(),
-            approve_after: empty(),
-            as_is: false,
-            settings: Vec::new(),
-        }
-    }
 }
 
 /// A setting; an empty text leaves the DaemonSet as it is.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct AskedSetting {
+    /// That of the update strategy.
+    #[serde(rename = "type")]
+    kind: String,
     max_unavailable: String,
     max_surge: String,
     min_ready_seconds: String,
+    /// On how many nodes at a time the images are pulled ahead.
+    parallel: String,
+    in_place: String,
     /// In YAML or JSON; null for the DaemonSet's own, empty for none.
     policy: Option<String>,
 }
@@ -78,9 +77,12 @@ impl AskedSetting {
     fn setting(&self) -> Result<Setting, String> {
         let mut setting = Setting::default();
         let parts = [
+            ("type", &self.kind),
             ("maxUnavailable", &self.max_unavailable),
             ("maxSurge", &self.max_surge),
             ("minReadySeconds", &self.min_ready_seconds),
+            ("pull", &self.parallel),
+            ("inPlace", &self.in_place),
         ];
         for (key, value) in parts.into_iter().filter(|(_, value)| !value.is_empty()) {
             setting.set(key, value)?;
@@ -101,33 +103,47 @@ impl Asked {
     /// The pictures and the summary of each run, and the picture of all beside each other.
     pub(crate) fn rehearse(&self, input: &Input) -> Result<Value, String> {
         let settings = self.settings.iter().map(AskedSetting::setting).collect::<Result<Vec<_>, _>>()?;
-        let (scene, setting) = (self.scene()?, Setting::default());
+        let (mut scene, setting) = (self.scene()?, Setting::default());
         let (setting, compare) = match settings.as_slice() {
             [] => (&setting, [].as_slice()),
             [only] => (only, [].as_slice()),
             several => (&setting, several),
         };
-        let rehearsal = Rehearsal { input, scene: &scene, setting, compare, downtime: false };
         let refused = |refused: Refused| match refused {
             Refused::Policy(message) | Refused::Cluster(message) => message,
         };
+        if !self.gates_after.is_empty() {
+            let after = time("gatesAfter", &self.gates_after, "")?;
+            let asks = Rehearsal { input, scene: &scene, setting, compare, downtime: self.downtime };
+            let gates = asks.gates().map_err(refused)?;
+            scene.settings.gates = gates.into_iter().map(|gate| (gate, after)).collect();
+        }
+        let rehearsal = Rehearsal { input, scene: &scene, setting, compare, downtime: self.downtime };
         let knows_images = rehearsal.knows_images().map_err(refused)?;
         let ran = rehearsal.settings().iter().map(|setting| rehearsal.run(setting, knows_images, |_| ()));
         let ran: Vec<Ran> = ran.collect::<Result<_, _>>().map_err(refused)?;
         let pictures: Vec<Run<'_>> = ran.iter().map(Ran::picture).collect();
         let beside = (pictures.len() > 1).then(|| {
-            let figures = compare::table(&pictures);
-            json!({"svg": compare::svg(&pictures), "titles": figures.titles, "rows": figures.rows})
+            let (figures, svg) = match self.downtime {
+                true => (downtime::table(&pictures), downtime::svg(&pictures)),
+                false => (compare::table(&pictures), compare::svg(&pictures)),
+            };
+            json!({"svg": svg, "titles": figures.titles, "rows": figures.rows})
         });
+        let seed = self.seed();
         let runs = ran.iter().zip(&pictures).map(|(ran, picture)| {
             let mut played = html::played(picture);
             if let Some(members) = played.as_object_mut() {
                 members.insert("label".to_owned(), ran.label.clone().into());
-                members.insert("text".to_owned(), report::text(ran, "the opened file", self.seed).into());
+                members.insert("text".to_owned(), report::text(ran, "the opened file", seed).into());
             }
             played
         });
-        Ok(json!({"runs": runs.collect::<Vec<_>>(), "beside": beside, "seed": self.seed}))
+        Ok(json!({"runs": runs.collect::<Vec<_>>(), "beside": beside, "seed": seed}))
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
     }
 
     fn scene(&self) -> Result<Scene, String> {
@@ -136,23 +152,17 @@ impl Asked {
             pull: time("pull", &self.pull, world::PULL)?,
             stop: time("stop", &self.stop, world::STOP)?,
             failure_rate: chance("failureRate", &self.failure_rate)?,
-            evicted: Probability::NEVER,
+            evicted: chance("evicted", &self.evicted)?,
             broken: chance("broken", &self.broken)?,
             crash_loops: chance("crashLoops", &self.crash_loops)?,
             pull_fails: chance("pullFails", &self.pull_fails)?,
-            panics_node: Probability::NEVER,
-            lifetime: None,
-            churn: match self.churn.as_str() {
-                "" => None,
-                churn => Some(time("churn", churn, "")?),
-            },
-            absence_taint: None,
+            panics_node: chance("panicsNode", &self.panics_node)?,
+            lifetime: maybe("lifetime", &self.lifetime)?,
+            churn: maybe("churn", &self.churn)?,
+            absence_taint: Some(self.absence_taint.clone()).filter(|key| !key.is_empty()),
             crash: chance("crash", &self.crash)?,
             lag: time("lag", &self.lag, world::LAG)?,
-            approve_after: match self.approve_after.as_str() {
-                "" => None,
-                after => Some(after.parse().map_err(|error| format!("approveAfter: {error}"))?),
-            },
+            approve_after: maybe("approveAfter", &self.approve_after)?,
             gates: Vec::new(),
             as_is: self.as_is,
         };
@@ -161,11 +171,11 @@ impl Asked {
             nodes: self.nodes,
             settings,
             release,
-            pause_at: None,
-            resume_at: None,
-            workloads: 0,
-            disruption_budget: None,
-            seed: self.seed,
+            pause_at: maybe("pauseAt", &self.pause_at)?,
+            resume_at: maybe("resumeAt", &self.resume_at)?,
+            workloads: maybe("workloads", &self.workloads)?.unwrap_or_default(),
+            disruption_budget: maybe("disruptionBudget", &self.disruption_budget)?,
+            seed: self.seed(),
             patience: PATIENCE,
             bound: BOUND,
         })
@@ -175,6 +185,12 @@ impl Asked {
 fn time(name: &str, text: &str, default: &str) -> Result<Distribution, String> {
     let text = if text.is_empty() { default } else { text };
     text.parse().map_err(|error| format!("{name}: {error}"))
+}
+
+/// None where the text is empty.
+fn maybe<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<Option<T>, String> {
+    let read = Some(text).filter(|text| !text.is_empty()).map(str::parse).transpose();
+    read.map_err(|error| format!("{name}: {error}"))
 }
 
 fn chance(name: &str, text: &str) -> Result<Probability, String> {

@@ -23,6 +23,8 @@ use serde_json::json;
 const PLUGIN: &str = "kubectl daemonset";
 /// How messages call the text that was opened.
 const SOURCE: &str = "the opened file";
+/// How a file that gzip made begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The next changes by time alone that are looked for.
 const MOST_INSTANTS: usize = 24;
 
@@ -95,8 +97,6 @@ struct Stuck<'a> {
     headline: String,
     is_stuck: bool,
     findings: Vec<Found<'a>>,
-    /// As the plugin prints it.
-    text: String,
 }
 
 /// A thing that nodes wait for.
@@ -185,6 +185,9 @@ impl Session {
     }
 
     fn open_text(&mut self, bytes: &[u8], is_story: bool) -> Result<String, String> {
+        if bytes.starts_with(&GZIP) {
+            return Err(format!("{SOURCE} is compressed: gunzip makes its text"));
+        }
         let objects = Objects::read(bytes)?;
         let names = objects.daemon_set_names();
         if !objects.is_cluster() && !names.is_empty() {
@@ -283,7 +286,6 @@ impl Cluster {
             headline: answer.headline(),
             is_stuck: answer.is_stuck(),
             findings: findings.collect(),
-            text: answer.text(&case),
         })
     }
 

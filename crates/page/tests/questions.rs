@@ -1,7 +1,13 @@
 //! Questions about a policy, a manifest and a node, and a cluster to hand on.
 
+use daemonset::outlook::Outlook;
+use daemonset::{Recording, plan};
 use daemonset_page::{Session, stories};
+use daemonset_view::plan::actions;
+use daemonset_view::stuck;
 use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
 
 /// A session with the healthy cluster, 60 nodes of which have the new version.
 fn healthy() -> Session {
@@ -28,11 +34,56 @@ fn a_policy_has_its_words_its_surprises_and_its_waves() {
         "{unreadable}"
     );
     assert_eq!(unreadable["fleet"], Value::Null);
-    assert_eq!(unreadable["findings"][0]["severity"], "Error");
+    assert_eq!(
+        (&unreadable["findings"][0]["severity"], &unreadable["findings"][0]["line"]),
+        (&json!("Error"), &json!(1))
+    );
     let none = tried("");
     assert_eq!((none["problems"].as_str(), &none["words"]), (Some(""), &Value::Null));
     // It was a trial.
     assert_eq!(ask(&mut session, &json!({"ask": "policy"})), "");
+}
+
+/// Severity, line, and the path in the policy.
+fn in_margin(answer: &Value) -> Vec<(String, Option<u64>, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let findings = answer["findings"].as_array().unwrap().iter();
+    findings
+        .map(|it| {
+            (
+                text(&it["severity"]),
+                it["line"].as_u64(),
+                text(&it["path"]).replace("metadata.annotations[rollout.daemonset/policy].", ""),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn each_finding_is_beside_its_line() {
+    let mut session = healthy();
+    let mut tried = |text: &str| in_margin(&ask(&mut session, &json!({"ask": "policy", "text": text})));
+    let of = |severity: &str, line: Option<u64>, path: &str| (severity.to_owned(), line, path.to_owned());
+    // Each field that can't be read, an unknown one among them, and none twice.
+    let found = tried("# Two\nwaves:\n- upTo: half\n- uptoo: 5\nonFailure:\n  maxFailures: [1]\n");
+    let errors: Vec<_> = found.iter().filter(|(severity, ..)| severity == "Error").cloned().collect();
+    assert_eq!(
+        errors,
+        [
+            of("Error", Some(3), "waves[0].upTo"),
+            of("Error", Some(4), "waves[1].uptoo"),
+            of("Error", Some(6), "onFailure.maxFailures"),
+        ]
+    );
+    // What is wrong with the DaemonSet itself has no line.
+    assert!(found.contains(&of("Advice", None, "spec.template.spec.containers")), "{found:?}");
+    let found = tried("waves:\n- upTo: 10%\n  bakeSeconds: 5\n- {}\nonFailure:\n  action: RollBack\n");
+    assert!(found.contains(&of("Advice", Some(3), "waves[0].bakeSeconds")), "{found:?}");
+    assert!(found.contains(&of("Warning", Some(5), "onFailure")), "{found:?}");
+    // A text that is no YAML.
+    let found = tried("waves:\n- upTo: [\n");
+    assert_eq!(found[0].0, "Error");
+    assert!(found[0].1 >= Some(2), "{found:?}");
 }
 
 #[test]
@@ -76,4 +127,32 @@ fn a_shared_cluster_is_the_same_to_a_plan() {
         session.open(shared.as_str().unwrap().as_bytes()).unwrap();
         assert_eq!(ask(&mut session, &at), before, "{}", story.name);
     }
+}
+
+/// The pods of a custom kind are made of ingredients, too: with others, each pod is outdated.
+#[test]
+fn a_recording_of_a_custom_kind_is_the_same_decision() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/recording.json");
+    let mut recording = Recording::from_json(&fs::read(example).unwrap()).unwrap();
+    let opened = |recording: &Recording| {
+        let mut session = Session::default();
+        session.open(&serde_json::to_vec(recording).unwrap()).unwrap();
+        let at = ask(&mut session, &json!({"ask": "at", "now": recording.now}));
+        let stuck = ask(&mut session, &json!({"ask": "stuck"}));
+        (session, at, stuck)
+    };
+    let (_, plain, plainly) = opened(&recording);
+    recording.ingredients = json!({"large": {"requests": {"memory": "1Gi"}}});
+    let (mut session, at, stuck) = opened(&recording);
+    let plan = plan(&recording.snapshot().unwrap());
+    assert_eq!(at["actions"], json!(actions::lines(&plan.actions, &recording.daemon_set.status)));
+    assert_ne!(at["actions"], plain["actions"]);
+    // The second reading of the same text, for all questions but the first screen.
+    let outlook = Outlook::new(&plan, recording.now, stuck::PATIENCE).unwrap();
+    let outdated = format!("{} nodes have an outdated pod", outlook.outdated);
+    assert!(stuck["headline"].as_str().unwrap().contains(&outdated), "{stuck}");
+    assert_ne!(stuck["headline"], plainly["headline"]);
+    let shared = ask(&mut session, &json!({"ask": "share", "environment": false, "annotations": false}));
+    session.open(shared.as_str().unwrap().as_bytes()).unwrap();
+    assert_eq!(ask(&mut session, &json!({"ask": "at", "now": recording.now})), at);
 }

@@ -90,8 +90,47 @@ fn two_settings_are_rehearsed_beside_each_other() {
         );
     }
     assert_eq!(ask(&mut session, &question), answer);
+    let mut by_downtime = question.clone();
+    by_downtime["downtime"] = json!(true);
+    assert_ne!(ask(&mut session, &by_downtime)["beside"]["titles"], answer["beside"]["titles"]);
     let unreadable = json!({"ask": "rehearse", "settings": [{"maxUnavailable": "ten"}]}).to_string();
     assert!(session.ask(&unreadable).unwrap_err().contains("ten"));
+}
+
+/// As the plugin's flags: gates, workloads with a budget, pulls and changes in place, and all that goes wrong.
+#[test]
+fn a_rehearsal_has_turns_and_everything_that_goes_wrong() {
+    let (mut session, _) = opened("healthy");
+    let mut text = |more: Value| {
+        let mut question = json!({"ask": "rehearse", "nodes": 6, "settings": [{"maxUnavailable": "2"}]});
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ask(&mut session, &question)["runs"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let turns = |policy: &str| json!([{"maxUnavailable": "2", "policy": policy}]);
+    let backup = "turn: {gates: [backup], timeoutSeconds: 600}";
+    let closed = text(json!({"settings": turns(backup)}));
+    assert!(closed.contains("backup") && !closed.contains("complete in"), "{closed}");
+    let open = text(json!({"settings": turns(backup), "gatesAfter": "2m"}));
+    assert!(open.contains("complete in"), "{open}");
+    let drain = "turn: {cordon: true, gates: [drained]}\ndrain: {}";
+    let drained = text(json!({"settings": turns(drain), "workloads": "2", "disruptionBudget": "1"}));
+    assert!(drained.contains("complete in") && drained.contains("evict"), "{drained}");
+    let ahead = text(json!({"settings": [{"parallel": "2", "inPlace": "IfPossible"}]}));
+    assert!(ahead.contains("in place"), "{ahead}");
+    let paused = text(json!({"pauseAt": "30s", "resumeAt": "10m"}));
+    assert!(paused.contains("complete in 1"), "{paused}");
+    let plain = text(json!({}));
+    for wrong in [
+        json!({"evicted": "50%"}),
+        json!({"panicsNode": "50%"}),
+        json!({"lifetime": "30s"}),
+        json!({"absenceTaint": "agent-not-ready"}),
+        json!({"stop": "1m"}),
+        json!({"asIs": true}),
+        json!({"settings": [{"type": "OnDelete"}]}),
+    ] {
+        assert_ne!(text(wrong.clone()), plain, "{wrong}");
+    }
 }
 
 #[test]
@@ -107,8 +146,68 @@ fn what_can_not_be_opened_has_its_reason() {
         let error = session.open(text.as_bytes()).unwrap_err();
         assert!(error.contains(reason), "{text}: {error}");
     }
+    assert_eq!(
+        session.open(&[0x1f, 0x8b, 8, 0]).unwrap_err(),
+        "the opened file is compressed: gunzip makes its text"
+    );
+    assert!(session.open(&[0xff, 0xfe, b'{']).unwrap_err().contains("utf-8"));
+    let mut without_pods: Value = serde_json::from_str(&stories()[0].dump()).unwrap();
+    without_pods["items"].as_array_mut().unwrap().retain(|item| item["kind"] != "Pod");
+    let error = session.open(without_pods.to_string().as_bytes()).unwrap_err();
+    assert!(error.starts_with("no Pod in the List, though DaemonSet monitoring/agent has pods"), "{error}");
+    // Ten references to ten references, and so on: more text than anybody has memory for.
+    let laughs =
+        (1..10).map(|level| format!("a{level}: &a{level} [{}]\n", format!("*a{}, ", level - 1).repeat(10)));
+    let laughs = format!("a0: &a0 [ha]\n{}", laughs.collect::<String>());
+    assert!(session.open(laughs.as_bytes()).unwrap_err().contains("aliases say too much"));
+    assert_eq!(session.ask(r#"{"ask": "stuck"}"#).unwrap_err(), "nothing is open");
     let manifest = "kind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {}, template: {}}\n";
     assert_eq!(session.open(manifest.as_bytes()).unwrap(), r#"{"manifest":["agent"]}"#);
+}
+
+#[test]
+fn yaml_with_anchors_is_the_same_cluster() {
+    let dump = stories()[0].dump();
+    let list: Value = serde_json::from_str(&dump).unwrap();
+    let items = list["items"].as_array().unwrap();
+    // JSON is YAML, too: each pod names the spec of the first one.
+    let mut yaml = String::from("apiVersion: v1\nkind: List\nitems:\n");
+    let mut first = true;
+    for item in items {
+        let mut item = item.clone();
+        let spec = item.as_object_mut().unwrap().remove("spec").unwrap_or_default();
+        let is_pod = item["kind"] == "Pod";
+        let node = spec["nodeName"].clone();
+        let spec = match (is_pod, first) {
+            (true, true) => {
+                first = false;
+                format!("spec: &spec {spec}")
+            }
+            (true, false) => format!("spec: {{<<: *spec, nodeName: {node}}}"),
+            (false, _) => format!("spec: {spec}"),
+        };
+        let members = item.as_object().unwrap().iter().map(|(name, value)| format!("  {name}: {value}\n"));
+        yaml.push_str(&format!("- {spec}\n{}", members.collect::<String>()));
+    }
+    let mut plain = Session::default();
+    let mut anchored = Session::default();
+    assert_eq!(anchored.open(yaml.as_bytes()).unwrap(), plain.open(dump.as_bytes()).unwrap());
+    assert_eq!(headline(&mut anchored), headline(&mut plain));
+}
+
+/// A cluster has more values than the reader of YAML takes on its own.
+#[test]
+fn a_large_cluster_in_yaml_is_read() {
+    let mut list: Value = serde_json::from_str(&stories()[0].dump()).unwrap();
+    let leaves = vec![json!({"a": [1]}); 90_000];
+    list["items"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"kind": "ConfigMap", "metadata": {"name": "a"}, "leaves": leaves}));
+    let yaml = format!("# In YAML\n{list}");
+    let mut session = Session::default();
+    session.open(yaml.as_bytes()).unwrap();
+    assert_eq!(headline(&mut session).split(':').next(), Some("complete"));
 }
 
 #[test]

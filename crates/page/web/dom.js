@@ -48,12 +48,12 @@ export function save(name, type, text) {
 }
 
 // A picture of the plugin in a shadow of its own. Its style sheet is adopted: the page's policy allows no other.
-export function picture(svg) {
+export function picture(svg, more = '') {
   let style = '';
   const plain = svg.replace(/<style>([^]*?)<\/style>/, (_, css) => { style = css; return ''; });
   const parsed = new DOMParser().parseFromString(plain, 'image/svg+xml').documentElement;
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(`${style}\nsvg{display:block;width:100%;height:auto}`);
+  sheet.replaceSync(`${style}\n${more}svg{display:block;width:100%;height:auto}`);
   const host = element('div', { className: 'picture' });
   const shadow = host.attachShadow({ mode: 'open' });
   shadow.adoptedStyleSheets = [sheet];
@@ -61,14 +61,18 @@ export function picture(svg) {
   return host;
 }
 
-// Runs something that a person has asked for; its failure is a sentence.
-export async function attempt(act) {
-  const problem = byId('problem');
-  problem.hidden = true;
+// Runs something that a person has asked for; its failure is a sentence, at the top of the page unless there is a nearer place.
+export async function attempt(act, tell = atTop) {
+  tell('');
   try {
     await act();
   } catch (error) {
-    problem.textContent = error.message;
-    problem.hidden = false;
+    tell(error.message);
   }
+}
+
+export function atTop(sentence) {
+  const problem = byId('problem');
+  problem.textContent = sentence;
+  problem.hidden = !sentence;
 }

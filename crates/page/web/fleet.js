@@ -1,11 +1,11 @@
 // The first screen: the fleet at an instant, and why a node is as it is.
-import { byId, command, element, list } from './dom.js';
+import { atTop, attempt, byId, command, element, list } from './dom.js';
 import { ask, latest, took } from './planner.js';
 import { Cells, table } from './cells.js';
 
 export const fleet = { start: 0, now: 0, instants: [], node: null, last: null };
 
-const cells = new Cells(byId('cells'), byId('cell-said'), (node) => { fleet.node = node; why(); });
+const cells = new Cells(byId('cells'), byId('cell-said'), (node) => { fleet.node = node; attempt(why); });
 
 const iso = (ms) => new Date(ms).toISOString().replace('.000Z', 'Z');
 
@@ -40,8 +40,12 @@ export const look = latest(async () => {
 
 // The words about the whole rollout, and about the chosen node, once the slider rests.
 const settle = latest(async () => {
-  await stuck();
-  if (fleet.node) await why();
+  try {
+    await stuck();
+    if (fleet.node) await why();
+  } catch (error) {
+    atTop(error.message);
+  }
 });
 let settling;
 const SETTLED = 80;
@@ -125,10 +129,10 @@ export function goTo(ms) {
   return look();
 }
 
-byId('now').addEventListener('input', () => { fleet.now = fleet.start + Number(byId('now').value) * 1000; look(); });
-byId('now-reset').addEventListener('click', () => goTo(fleet.start));
+byId('now').addEventListener('input', () => { fleet.now = fleet.start + Number(byId('now').value) * 1000; attempt(look); });
+byId('now-reset').addEventListener('click', () => attempt(() => goTo(fleet.start)));
 byId('now-next').addEventListener('click', () => {
   const next = fleet.instants.find(({ at }) => Date.parse(at) > fleet.now);
   // Instants may have fractions of a millisecond: an instant just after.
-  if (next) goTo(Math.ceil(Date.parse(next.at) / 1000) * 1000);
+  if (next) attempt(() => goTo(Math.ceil(Date.parse(next.at) / 1000) * 1000));
 });

@@ -17,6 +17,7 @@ async function show(opened, text, now = opened.now) {
   chooser.value = opened.chosen;
   byId('chooser').hidden = opened.daemonSets.length < 2;
   byId('main').hidden = false;
+  byId('begin').hidden = true;
   byId('tabs').hidden = false;
   share.text = text;
   await begin(now);
@@ -83,7 +84,10 @@ function forgetStory() {
 function openFile(file) {
   if (!file) return;
   forgetStory();
-  attempt(async () => openText(new Uint8Array(await file.arrayBuffer())));
+  attempt(async () => {
+    const bytes = await file.arrayBuffer().catch(() => { throw new Error(`${file.name} can't be read: it may be a folder, or gone.`); });
+    await openText(new Uint8Array(bytes));
+  });
 }
 
 addEventListener('dragover', (event) => { event.preventDefault(); byId('drop').hidden = false; });
@@ -91,7 +95,11 @@ addEventListener('dragleave', (event) => { if (!event.relatedTarget) byId('drop'
 addEventListener('drop', (event) => {
   event.preventDefault();
   byId('drop').hidden = true;
-  openFile(event.dataTransfer.files[0]);
+  const { files } = event.dataTransfer;
+  const text = event.dataTransfer.getData('text');
+  if (files.length > 1) attempt(() => { throw new Error(`These are ${files.length} files: drop one, which holds the whole cluster.`); });
+  else if (files.length) openFile(files[0]);
+  else if (text.trim()) { forgetStory(); attempt(() => openText(text)); }
 });
 addEventListener('paste', (event) => {
   if (/^(textarea|input)$/i.test(event.target.tagName)) return;
@@ -114,9 +122,9 @@ attempt(async () => {
     await ask({ ask: 'choose', daemonSet: link.daemonSet });
     await begin(fleet.opened);
   }
-  if (link?.now) await goTo(link.now);
-  if (link?.node) { fleet.node = link.node; await why(); }
-  if (link?.view) select(link.view);
+  if (Number.isFinite(link?.now)) await goTo(link.now);
+  if (link && byId(`tab-${link.view}`)) select(link.view);
+  if (typeof link?.node === 'string') { fleet.node = link.node; await why(); }
 }).finally(() => { document.documentElement.dataset.ready = 'yes'; });
 
 // The times of the last answers, in milliseconds, for the curious and for tests.

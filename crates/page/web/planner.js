@@ -1,7 +1,7 @@
 // Questions to the planner, which runs in a worker: the page never waits for it.
 import { byId } from './dom.js';
 
-const worker = new Worker(URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' })));
+let worker;
 const waiting = new Map();
 let numbers = 0;
 // How long the planner took for the last answer to each question, in milliseconds; for the curious and for tests.
@@ -12,14 +12,15 @@ function tell() {
   document.documentElement.dataset.waiting = waiting.size;
 }
 
-worker.onmessage = ({ data }) => {
-  if (data.failed) {
-    waiting.forEach(({ reject }) => reject(new Error(data.failed)));
-    waiting.clear();
-    tell();
-    return;
-  }
-  if (!waiting.has(data.number)) return;
+function giveUp(reason) {
+  waiting.forEach(({ reject }) => reject(new Error(reason)));
+  waiting.clear();
+  tell();
+}
+
+function hear({ data }) {
+  if (data.failed) return giveUp(data.failed);
+  if (!waiting.has(data.number)) return undefined;
   const { resolve, reject, kind } = waiting.get(data.number);
   waiting.delete(data.number);
   tell();
@@ -27,8 +28,21 @@ worker.onmessage = ({ data }) => {
   const answer = JSON.parse(data.answer);
   if ('error' in answer) reject(new Error(answer.error));
   else resolve(answer.ok);
-};
-worker.postMessage({ wasm: byId('wasm').textContent.trim() });
+  // Its memory can't be trusted any more: the next file gets another planner.
+  if (data.failing) {
+    worker.terminate();
+    begin();
+    giveUp('The planner has begun anew: open the cluster again.');
+  }
+  return undefined;
+}
+
+function begin() {
+  worker = new Worker(URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' })));
+  worker.onmessage = hear;
+  worker.postMessage({ wasm: byId('wasm').textContent.trim() });
+}
+begin();
 
 function send(kind, message, transfer = []) {
   return new Promise((resolve, reject) => {

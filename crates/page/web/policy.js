@@ -3,14 +3,14 @@ import { attempt, byId, copyText, element } from './dom.js';
 import { ask, latest } from './planner.js';
 import { draw } from './cells.js';
 import { fleet } from './fleet.js';
+import { Editor } from './editor.js';
+import { examples } from './examples.js';
 
 const place = byId('policy');
-const text = element('textarea', { rows: 14, id: 'policy-text', spellcheck: false, ariaLabel: 'The policy, in YAML or JSON' });
-const state = element('p', { role: 'status', id: 'policy-state' });
-const findings = element('ul', { id: 'policy-findings' });
+const editor = new Editor('policy-text', 'The policy, in YAML or JSON');
 const canvas = element('canvas', { id: 'policy-cells', role: 'img', ariaLabel: 'The waves of this policy' });
 const copy = element('button', { type: 'button', id: 'policy-copy' }, 'Copy as annotation');
-const manifestText = element('textarea', { rows: 10, id: 'manifest-text', spellcheck: false, ariaLabel: 'A manifest', placeholder: 'A manifest of a DaemonSet of this cluster, in YAML or JSON' });
+const given = new Editor('manifest-text', 'A manifest', 'A manifest of a DaemonSet of this cluster, in YAML or JSON');
 const judge = element('button', { type: 'button', id: 'manifest-go' }, 'Would it restart my fleet?');
 const judged = element('div', { id: 'manifest-judged', role: 'status' });
 const node = element('input', { type: 'text', id: 'on-node' });
@@ -20,45 +20,48 @@ const onNode = element('div', { id: 'on-answer', role: 'status' });
 place.append(
   element('h2', {}, 'The policy of the rollout'),
   element('p', { className: 'muted' }, 'The content of the annotation rollout.daemonset/policy: waves, failures, turns. It is checked as you type, against this cluster.'),
-  element('div', { className: 'columns' },
-    element('div', {}, text, element('div', { className: 'bar' }, copy)),
-    element('div', {}, state, canvas, findings)),
-  element('h2', {}, 'Would this manifest restart my fleet?'), manifestText, element('div', { className: 'bar' }, judge), judged,
+  editor.element,
+  element('div', { className: 'bar' }, examples('policy-example', (text) => { editor.value = text; look(); }), copy),
+  canvas,
+  element('h2', {}, 'Would this manifest restart my fleet?'), given.element, element('div', { className: 'bar' }, judge), judged,
   element('h2', {}, 'Which DaemonSets run on such a node?'),
   element('div', { className: 'bar' }, element('label', {}, 'Node ', node), element('label', {}, isNew, ' a new one like it'), onGo), onNode,
 );
 
-function show(list, found) {
-  list.replaceChildren(...(found.length ? found.map(({ severity, path, why, remedy }) => element('li', { className: severity },
-    element('b', {}, `${severity} ${path}: `), `${why} `, element('span', { className: 'muted' }, remedy)))
-    : [element('li', {}, 'Nothing to say.')]));
-}
+// Each field of the text is in it.
+const ANNOTATION = /^metadata\.annotations\[rollout\.daemonset\/policy\]\.?/;
+const times = (number, noun) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 const look = latest(() => attempt(async () => {
-  const tried = await ask({ ask: 'policy', text: text.value });
-  state.textContent = tried.problems || (tried.words ? `It says: ${tried.words}.` : 'It steers nothing: all nodes are updated within the limits of the update strategy.');
-  state.className = tried.problems ? 'problem' : '';
-  show(findings, tried.findings);
+  const tried = await ask({ ask: 'policy', text: editor.value });
+  const words = tried.words ? `It says: ${tried.words}.` : 'It steers nothing: all nodes are updated within the limits of the update strategy.';
+  const wrong = tried.findings.filter(({ severity, line }) => severity === 'Error' && line);
+  // Beside the lines stands what is wrong.
+  const problems = wrong.length ? `It can't be used: ${times(wrong.length, 'error')}, ${[...new Set(wrong.map(({ line }) => line))].sort((a, b) => a - b).map((line) => `line ${line}`).join(', ')}.` : tried.problems;
+  editor.say(tried.problems ? problems : words, Boolean(tried.problems));
+  editor.show(tried.findings.map((finding) => ({ ...finding, path: finding.path.replace(ANNOTATION, '') })));
   canvas.hidden = !tried.fleet;
   if (tried.fleet) draw(canvas, tried.fleet.cells);
-}));
-text.addEventListener('input', look);
+}, (sentence) => { if (sentence) editor.say(sentence, true); }));
+editor.text.addEventListener('input', look);
 
 copy.addEventListener('click', () => {
   const [namespace, name] = fleet.last.name.split('/');
-  const quoted = `'${text.value.trim().replaceAll("'", "'\\''")}'`;
+  const quoted = `'${editor.value.trim().replaceAll("'", "'\\''")}'`;
   copyText(copy, `kubectl annotate daemonset -n ${namespace} ${name} --overwrite rollout.daemonset/policy=${quoted}`);
 });
 
 judge.addEventListener('click', () => attempt(async () => {
-  const found = await ask({ ask: 'manifest', text: manifestText.value });
-  const list = element('ul', {});
-  show(list, found.findings);
+  judged.replaceChildren();
+  given.show([]);
+  const found = await ask({ ask: 'manifest', text: given.value });
+  given.show(found.findings);
+  given.say(`${found.name}: ${found.restart}. ${found.findings.length ? times(found.findings.length, 'finding') : 'No findings'}.`);
   judged.replaceChildren(
     element('p', { className: 'headline' }, `${found.name}: ${found.restart}`),
-    element('ul', {}, ...found.differences.map((it) => element('li', {}, element('code', {}, it)))), list,
+    element('ul', {}, ...found.differences.map((it) => element('li', {}, element('code', {}, it)))),
   );
-}));
+}, (sentence) => given.say(sentence, true)));
 
 onGo.addEventListener('click', () => attempt(async () => {
   const { rows, sums } = await ask({ ask: 'on', node: node.value, isNew: isNew.checked });
@@ -71,7 +74,7 @@ onGo.addEventListener('click', () => attempt(async () => {
 
 async function begin() {
   if (!fleet.last) return;
-  text.value = await ask({ ask: 'policy', text: null });
+  editor.value = await ask({ ask: 'policy', text: null });
   node.value = fleet.node || fleet.last.cells.nodes[0] || '';
   look();
 }
@@ -85,7 +88,7 @@ export function policyView() {
   attempt(begin);
 }
 
-export function manifest(given) {
-  manifestText.value = typeof given === 'string' ? given : new TextDecoder().decode(given);
+export function manifest(text) {
+  given.value = typeof text === 'string' ? text : new TextDecoder().decode(text);
   judge.click();
 }

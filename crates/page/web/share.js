@@ -57,8 +57,17 @@ print.addEventListener('click', () => window.print());
 
 // The state that the link has, if any.
 export async function shared() {
-  const packed = /^#s=([\w-]+)$/.exec(location.hash)?.[1];
-  if (!packed) return null;
-  const bytes = Uint8Array.from(atob(packed.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(await through(new DecompressionStream('deflate-raw'), bytes)));
+  if (!location.hash.startsWith('#s=')) return null;
+  try {
+    const packed = location.hash.slice(3).replaceAll('-', '+').replaceAll('_', '/');
+    const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+    const state = JSON.parse(new TextDecoder().decode(await through(new DecompressionStream('deflate-raw'), bytes)));
+    if (typeof state?.story === 'string' || typeof state?.text === 'string') return state;
+  } catch {
+    // It is as damaged as one that holds something else.
+  }
+  throw new Error('The link is damaged: a part of it is missing, as where a program has cut it. Ask for it again, or for a file.');
 }
+
+// Another link in the same tab.
+addEventListener('hashchange', () => { if (location.hash.startsWith('#s=')) location.reload(); });

@@ -21,7 +21,8 @@ onmessage = async ({ data }) => {
     const answer = data.bytes ? wasm_bindgen.open(data.bytes) : wasm_bindgen.ask(data.question);
     postMessage({ number: data.number, answer, took: performance.now() - begun });
   } catch (error) {
-    // After a panic the module's memory can't be trusted.
-    postMessage({ number: data.number, answer: JSON.stringify({ error: `The planner has failed: ${error}` }), took: 0 });
+    // A panic, or no memory left.
+    const sentence = `The planner has failed (${error}). Open the cluster again, or a smaller one.`;
+    postMessage({ number: data.number, answer: JSON.stringify({ error: sentence }), took: 0, failing: true });
   }
 };

@@ -4,8 +4,11 @@ use crate::cluster::Input;
 use crate::simulate::policy;
 use crate::simulate::scene::{Ran, Scene};
 use crate::simulate::setting::Setting;
+use crate::simulate::turn_lanes::DRAINED;
+use daemonset::policy::TurnMode;
 use daemonset::{Policy, Recording};
 use daemonset_sim::{Cluster, Runtime};
+use std::collections::BTreeSet;
 
 /// A cluster, and the settings that are tried in it.
 pub struct Rehearsal<'r> {
@@ -53,6 +56,21 @@ impl Rehearsal<'_> {
             knows_images |= policy::asks_for_turns(&self.policy_of(setting)?);
         }
         Ok(knows_images)
+    }
+
+    /// The gates of the turns of all settings, but that of the drain, which opens its own.
+    ///
+    /// # Errors
+    /// A policy that can't be read.
+    pub fn gates(&self) -> Result<BTreeSet<String>, Refused> {
+        let mut gates = BTreeSet::new();
+        for setting in self.settings() {
+            if let Some(TurnMode::Take(turn)) = self.policy_of(setting)?.turn {
+                gates.extend(turn.gates);
+            }
+        }
+        gates.remove(DRAINED);
+        Ok(gates)
     }
 
     /// Tries a setting, and shows the cluster at each step.

@@ -13,7 +13,7 @@ const HEIGHT: f64 = 5.0;
 const NARROWEST: f64 = 1.0;
 
 /// The gate that a drain opens.
-const DRAINED: &str = "drained";
+pub const DRAINED: &str = "drained";
 
 /// A part of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
