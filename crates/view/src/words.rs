@@ -48,8 +48,8 @@ pub fn duration(duration: SignedDuration) -> String {
 
 /// The first names, and how many more there are.
 pub fn names(names: impl IntoIterator<Item = impl fmt::Display>, most: usize) -> String {
-    let mut names = names.into_iter().map(|name| name.to_string());
-    let mut text = names.by_ref().take(most).collect::<Vec<_>>().join(", ");
+    let mut names = names.into_iter();
+    let mut text = names.by_ref().take(most).map(|name| name.to_string()).collect::<Vec<_>>().join(", ");
     match names.count() {
         0 => {}
         more => text.push_str(&format!(" and {more} more")),

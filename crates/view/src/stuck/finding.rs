@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::cause::Cause;
+use crate::why::Limit;
 use crate::words;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict};
@@ -97,6 +98,8 @@ pub(super) struct Finder<'c> {
     patience: SignedDuration,
     is_stuck: bool,
     obstacles: BTreeMap<&'c str, ObstacleKind>,
+    /// The nodes that use each limit: thousands of nodes may wait for them.
+    pub(super) users: [(Limit, Vec<&'c NodeVerdict>); 2],
 }
 
 impl<'c> Finder<'c> {
@@ -104,7 +107,8 @@ impl<'c> Finder<'c> {
         let obstacles = outlook.obstacles.iter();
         let of_nodes = obstacles.flat_map(|it| it.nodes.iter().map(|node| (node.as_str(), it.kind)));
         let is_stuck = matches!(outlook.state, RolloutState::Stuck { .. });
-        Finder { case, patience, is_stuck, obstacles: of_nodes.collect() }
+        let users = [Limit::MaxUnavailable, Limit::MaxSurge].map(|limit| (limit, case.users_of(limit)));
+        Finder { case, patience, is_stuck, obstacles: of_nodes.collect(), users }
     }
 
     fn of_daemon_set(&self, kind: ObstacleKind) -> Finding {

@@ -2,10 +2,14 @@
 
 use crate::stuck::change::last_change;
 use crate::stuck::finding::{Ends, Finder};
+use crate::why::Limit;
 use crate::words;
 use daemonset::outlook::ObstacleKind;
 use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
 use jiff::Timestamp;
+
+/// Names at most so many nodes that use a limit.
+const MOST_NAMES: usize = 5;
 
 impl Finder<'_> {
     /// A limit, time or other nodes.
@@ -29,12 +33,11 @@ impl Finder<'_> {
             NodeOutcome::WaitsForTermination { overdue_at, .. } => {
                 (Ends::Time, format!("pod {} ends, and should be gone{}", pods(), in_time(*overdue_at)))
             }
-            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => (
-                Ends::Others,
-                format!("maxUnavailable is spent ({used} of {limit}){}", self.case.by_users(node)),
-            ),
+            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
+                (Ends::Others, format!("maxUnavailable is spent ({used} of {limit}){}", self.by_users(node)))
+            }
             NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
-                (Ends::Others, format!("maxSurge is spent ({used} of {limit}){}", self.case.by_users(node)))
+                (Ends::Others, format!("maxSurge is spent ({used} of {limit}){}", self.by_users(node)))
             }
             NodeOutcome::HeldByRollout { because, .. } => {
                 let ends = match because {
@@ -60,6 +63,17 @@ impl Finder<'_> {
             | NodeOutcome::WaitsForRevision => (Ends::Others, format!("{:#}", node.outcome)),
             outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
         })
+    }
+
+    /// ` by node-2`: the other nodes that use the limit.
+    fn by_users(&self, node: &NodeVerdict) -> String {
+        let limit = Limit::that_holds(&node.outcome);
+        let users = self.users.iter().filter(|(of, _)| Some(*of) == limit).flat_map(|(_, users)| users);
+        let mut others = users.filter(|user| user.node != node.node).map(|user| &user.node).peekable();
+        match others.peek() {
+            None => String::new(),
+            Some(_) => format!(" by {}", words::names(others, MOST_NAMES)),
+        }
     }
 
     /// An obstacle whose cause is in no pod.

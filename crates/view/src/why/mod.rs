@@ -15,6 +15,7 @@ use daemonset::model::{DaemonSet, Node};
 use daemonset::report::{NodeDetail, NodeVerdict, PodVerdict};
 use jiff::Timestamp;
 pub use pod::about as about_pod;
+pub use rule::Limit;
 use serde::Serialize;
 pub use subject::Subject;
 

@@ -10,6 +10,44 @@ use daemonset::{CreateReason, DeleteReason, Rejections};
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 5;
 
+/// A limit of the update strategy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    MaxUnavailable,
+    MaxSurge,
+}
+
+impl Limit {
+    pub fn that_holds(outcome: &NodeOutcome) -> Option<Self> {
+        match outcome {
+            NodeOutcome::HeldByMaxSurge { .. } => Some(Limit::MaxSurge),
+            NodeOutcome::HeldByMaxUnavailable { .. } => Some(Limit::MaxUnavailable),
+            _ => None,
+        }
+    }
+
+    fn is_used_by(self, node: &NodeVerdict) -> bool {
+        let NodeVerdict { counts, outcome, .. } = node;
+        match self {
+            Limit::MaxSurge => {
+                let surges = matches!(outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
+                counts.doubled || counts.lost || surges
+            }
+            Limit::MaxUnavailable => {
+                let goes = matches!(outcome, NodeOutcome::Delete { reason, .. } if within_budget(*reason));
+                counts.unavailable || counts.lost || goes
+            }
+        }
+    }
+}
+
+impl<'a> Case<'a> {
+    /// The nodes that use a limit.
+    pub fn users_of(&self, limit: Limit) -> Vec<&'a NodeVerdict> {
+        self.plan.report.nodes.iter().filter(|node| limit.is_used_by(node)).collect()
+    }
+}
+
 impl Case<'_> {
     /// The rule that holds the node, and what would have to happen.
     pub fn rule(&self, node: &NodeVerdict) -> String {
@@ -158,26 +196,8 @@ impl Case<'_> {
 
     /// The other nodes that use the limit which holds this one.
     pub fn users(&self, node: &NodeVerdict) -> Vec<&NodeVerdict> {
-        let uses = |it: &NodeVerdict| match (&node.outcome, &it.outcome) {
-            (NodeOutcome::HeldByMaxSurge { .. }, outcome) => {
-                let surges = matches!(outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
-                it.counts.doubled || it.counts.lost || surges
-            }
-            (NodeOutcome::HeldByMaxUnavailable { .. }, outcome) => {
-                let goes = matches!(outcome, NodeOutcome::Delete { reason, .. } if within_budget(*reason));
-                it.counts.unavailable || it.counts.lost || goes
-            }
-            _ => false,
-        };
-        self.plan.report.nodes.iter().filter(|it| it.node != node.node && uses(it)).collect()
-    }
-
-    /// ` by node-2`: the nodes that use the limit.
-    pub fn by_users(&self, node: &NodeVerdict) -> String {
-        match self.users(node).as_slice() {
-            [] => String::new(),
-            users => format!(" by {}", words::names(users.iter().map(|user| &user.node), MOST_NAMES)),
-        }
+        let users = Limit::that_holds(&node.outcome).map(|limit| self.users_of(limit)).unwrap_or_default();
+        users.into_iter().filter(|it| it.node != node.node).collect()
     }
 
     /// ` It is spent by node-2 (waits until Ready).`
