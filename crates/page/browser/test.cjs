@@ -130,9 +130,12 @@ async function keyboard() {
     }
     assert.fail(`no Tab reaches ${id}`);
   };
+  assert.equal((await page.$$('#tales button')).length, 6);
+  await page.screenshot({ path: path.join(screens, 'first.png') });
   await tabTo('story');
   await page.keyboard.type('Stuck');
   await quiet(page);
+  assert.equal(await page.$eval('#begin', (it) => it.hidden), true);
   await tabTo('cells');
   await page.keyboard.press('n');
   await page.keyboard.press('Enter');

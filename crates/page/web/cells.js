@@ -26,7 +26,7 @@ export class Cells {
     const counts = {};
     for (const look of cells.looks) counts[look] = (counts[look] || 0) + 1;
     byId('legend').replaceChildren(...Object.keys(NAMES).filter((look) => counts[look]).map((look) =>
-      element('li', {}, element('span', { className: `chip ${look}`, ariaHidden: 'true' }), `${counts[look]} ${NAMES[look]}`)));
+      element('li', {}, element('span', { className: `chip ${look}`, ariaHidden: 'true' }), `${counts[look]}: ${NAMES[look]}`)));
     const told = Object.keys(NAMES).filter((look) => counts[look]).map((look) => `${counts[look]}: ${NAMES[look]}`);
     this.canvas.setAttribute('aria-label', `${cells.nodes.length} nodes. ${told.join('; ')}. Arrow keys go from node to node, Enter tells why.`);
     if (this.at >= 0) this.tell(this.at);

@@ -112,6 +112,11 @@ addEventListener('paste', (event) => {
 attempt(async () => {
   const stories = await ask({ ask: 'stories' });
   byId('story').append(...stories.map(({ name, title, about }) => element('option', { value: name, title: about }, title)));
+  byId('tales').append(...stories.map(({ name, title, about }) => {
+    const tale = element('button', { type: 'button' }, element('b', {}, title), element('span', { className: 'muted' }, about));
+    tale.addEventListener('click', () => { byId('story').value = name; attempt(() => openStory(name)); });
+    return element('li', {}, tale);
+  }));
   const filled = byId('cluster');
   const link = await shared();
   if (filled) await openText(filled.textContent, filled.dataset.now);
