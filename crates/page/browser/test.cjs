@@ -213,7 +213,7 @@ async function policy() {
   const stored = JSON.parse(fs.readFileSync(path.join(stories, 'driven.json'), 'utf8')).items.find((it) => it.kind === 'DaemonSet');
   const next = { ...stored, status: undefined };
   next.spec.template.spec.containers[0].image = 'registry.example/agent:3';
-  await page.$eval('#manifest-text', (it, text) => { it.value = text; }, JSON.stringify(next));
+  await page.$eval('#manifest-text', (it, text) => { it.value = text; }, JSON.stringify(next, null, 2));
   await page.click('#manifest-go');
   await quiet(page);
   const file = path.join(stories, '..', 'manifest.json');
@@ -221,6 +221,18 @@ async function policy() {
   const answer = plugin('would-restart', file, '--from', path.join(stories, 'driven.json')).trim().split('\n');
   assert.ok((await page.$eval('#manifest-judged .headline', (it) => it.textContent)).endsWith(answer[0]), answer[0]);
   assert.deepEqual(await texts(page, '#manifest-judged code'), answer.slice(1));
+  // Beside the line of its field.
+  const beside = await page.$$eval('#manifest-text-beside li', (all) => all.map((it) => `${it.querySelector('button').textContent}: ${it.querySelector('b').textContent}`));
+  const line = JSON.stringify(next, null, 2).split('\n').findIndex((it) => it.trim().startsWith('"containers"')) + 1;
+  // A field that is not there is missing in the one around it.
+  const around = JSON.stringify(next, null, 2).split('\n').slice(0, line).findLastIndex((it) => it.trim().startsWith('"spec"')) + 1;
+  assert.deepEqual(beside, [`Line ${around}: Advice spec.template.spec.priorityClassName: `, `Line ${line}: Advice spec.template.spec.containers: `]);
+  await page.screenshot({ path: path.join(screens, 'manifest.png'), fullPage: true });
+  await page.$eval('#manifest-text', (it) => { it.value = 'kind: ['; });
+  await page.click('#manifest-go');
+  await quiet(page);
+  assert.match(await page.$eval('#manifest-text-state.problem', (it) => it.textContent), /line \d/);
+  assert.equal((await page.$$('#manifest-judged *, #manifest-text-beside li')).length, 0);
 
   await page.click('#on-go');
   await quiet(page);
