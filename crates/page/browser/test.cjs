@@ -85,6 +85,9 @@ async function story(name) {
   assert.ok(stuck.startsWith(`${await page.$eval('#headline', (it) => it.textContent)}\n`), name);
   assert.deepEqual(await page.$$eval('.finding', (all) => all.map((it) => it.querySelector('p').lastChild.textContent)),
     (answer.findings || []).map((it) => it.text), name);
+  const wrong = new Set((answer.findings || []).filter(({ ends }) => ends === 'Somebody').flatMap((it) => it.nodes));
+  const legend = (await texts(page, '#legend li')).find((it) => it.endsWith('something is wrong')) || '0';
+  assert.ok(parseInt(legend, 10) >= wrong.size && (wrong.size || name !== 'dead-nodes'), `${name}: ${legend}`);
   assert.deepEqual(await texts(page, '.finding code'), (answer.findings || []).flatMap((it) => it.commands || []), name);
 
   // Each sentence of `why`, for each node.

@@ -20,12 +20,19 @@ function span(seconds) {
   return `${Math.floor(seconds / 3600)}h${Math.floor(seconds % 3600 / 60)}m`;
 }
 
+// The nodes for which somebody must do something, whatever the plan waits for: a node that is down looks so.
+let wrong = new Set();
+function show() {
+  const { nodes, looks } = fleet.last.cells;
+  cells.show({ ...fleet.last.cells, looks: looks.map((look, at) => (wrong.has(nodes[at]) ? 'stuck' : look)) });
+}
+
 // The plan at the instant of the slider.
 export const look = latest(async () => {
   byId('now-shown').textContent = clock(fleet.now);
   const at = await ask({ ask: 'at', now: instantOf(fleet.now) });
   fleet.last = at;
-  cells.show(at.cells);
+  show();
   if (fleet.opening) requestAnimationFrame(() => { took.paint ??= performance.now() - fleet.opening; });
   budget(at);
   byId('head').replaceChildren(...at.head.flatMap(([label, text]) => [element('dt', {}, label), element('dd', {}, text)]));
@@ -78,6 +85,8 @@ function budget({ budget: spent, head }) {
 
 async function stuck() {
   const { name, headline, findings: found } = await ask({ ask: 'stuck' });
+  wrong = new Set(found.filter(({ ends }) => ends === 'Somebody').flatMap((finding) => finding.nodes));
+  show();
   byId('headline').textContent = `${name}: ${headline}`;
   const findings = found.map((finding) => element('div', { className: `finding ${finding.ends}` },
     element('p', {}, finding.nodes.length ? element('b', {}, `${names(finding.nodes)}: `) : null, finding.text),
@@ -114,6 +123,7 @@ export async function begin(opened) {
   fleet.now = fleet.start;
   fleet.node = null;
   fleet.instants = [];
+  wrong = new Set();
   byId('why').replaceChildren(element('p', { className: 'muted' }, 'Choose a node: a click, or Enter on the cells, tells why it is as it is.'));
   byId('now').value = 0;
   await look();

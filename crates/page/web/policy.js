@@ -56,7 +56,7 @@ judge.addEventListener('click', () => attempt(async () => {
   given.show([]);
   const found = await ask({ ask: 'manifest', text: given.value });
   given.show(found.findings);
-  given.say(`${found.name}: ${found.restart}. ${found.findings.length ? times(found.findings.length, 'finding') : 'No findings'}.`);
+  given.say(found.findings.length ? `${times(found.findings.length, 'finding')}.` : 'No findings.');
   judged.replaceChildren(
     element('p', { className: 'headline' }, `${found.name}: ${found.restart}`),
     element('ul', {}, ...found.differences.map((it) => element('li', {}, element('code', {}, it)))),
