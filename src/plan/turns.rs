@@ -1,6 +1,6 @@
 //! The patches of nodes: turns that begin, end, or lose their cordon.
 
-use crate::action::{Action, TurnReason};
+use crate::action::{Action, RequeueReason, TurnReason};
 use crate::input::Snapshot;
 use crate::node::sync::Means;
 use crate::node::turn;
@@ -34,12 +34,15 @@ pub(crate) fn patches(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut 
     }
 }
 
-/// The ends of all turns of a DaemonSet that is being deleted.
+/// The ends of all turns of a DaemonSet that is being deleted. One whose patch is in flight ends once that is shown or has expired.
 pub(crate) fn ends_of_all(snapshot: &Snapshot<'_>) -> Vec<Action> {
     let mut in_turn = turns(snapshot);
+    in_turn.retain(|turn| turn.written.is_some());
+    let expiry = in_turn.iter().filter_map(|turn| turn.in_flight_until).min();
     in_turn.retain(|turn| turn.in_flight_until.is_none());
     let in_turn = by_name(snapshot, &in_turn).into_iter();
-    in_turn.filter_map(|turn| Some(end(snapshot, snapshot.node(turn.node), turn.written?))).collect()
+    let ends = in_turn.filter_map(|turn| Some(end(snapshot, snapshot.node(turn.node), turn.written?)));
+    ends.chain(expiry.map(|at| Action::Requeue { at, reason: RequeueReason::InFlightExpiry })).collect()
 }
 
 fn by_name<'t, 'a>(snapshot: &Snapshot<'_>, turns: &'t [NodeTurn<'a>]) -> Vec<&'t NodeTurn<'a>> {

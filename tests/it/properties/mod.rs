@@ -18,7 +18,6 @@ mod walks;
 pub mod world;
 
 use crate::support::{apply, cases, observe};
-use daemonset::report::Situation;
 use daemonset::{Action, Plan, Recording, plan, reconcile};
 use daemonset_audit::audit;
 use proptest::prelude::*;
@@ -115,11 +114,6 @@ proptest! {
             planned(recording).actions.into_iter().filter(Action::acts).collect()
         };
         let settled = planned(&recording);
-        // Of a DaemonSet that is being deleted nothing is asked for but the ends of turns. The controller's look for leftovers ends
-        // those for which a patch is still in flight.
-        if settled.report.situation == Situation::BeingDeleted {
-            return Ok(());
-        }
         let wake_up = settled.requeue_at();
         let expected = still(&recording);
         let now = recording.now;

@@ -4,7 +4,7 @@ use super::{Case, Fault, Planted, lose_nodes};
 use crate::properties::oracle::max_surge;
 use crate::properties::planned;
 use daemonset::policy::{LifecyclePolicy, PodNames};
-use daemonset::report::{NodeOutcome, NodePlacement};
+use daemonset::report::{NodeOutcome, NodePlacement, PodState, PodVerdict};
 use daemonset::{Action, CreateReason, Recording, RequeueReason};
 use serde_json::{Value, json};
 
@@ -107,6 +107,13 @@ fn occupied(case: &Case<'_>) -> Option<Planted> {
 fn one_surge_more(case: &Case<'_>) -> Option<Planted> {
     let full = |action: &Action| matches!(action, Action::Requeue { reason: RequeueReason::Burst, .. });
     if case.plan.actions.iter().any(full) {
+        return None;
+    }
+    // A node that was taken, and whose Ready pod leaves last, counts for the planner, which does not know yet that the pod stays.
+    let is_ready =
+        |pod: &PodVerdict| matches!(pod.state, PodState::Available { .. } | PodState::Ready { .. });
+    let mut nodes = case.plan.report.nodes.iter();
+    if nodes.any(|node| node.counts.taken && node.pods.iter().any(is_ready)) {
         return None;
     }
     create_where(case, "SurgeExceeded", |_, outcome| matches!(outcome, NodeOutcome::HeldByMaxSurge { .. }))

@@ -155,3 +155,16 @@ fn the_end_of_a_turn_is_asked_for_on_a_node_that_is_no_target() {
     assert_eq!(fleet.steps(), ["requeue at 2026-01-01T12:00:50Z: MinReadySeconds"]);
     assert_eq!(fleet.with("/now", json!(at(50).to_string())).steps(), ["patch a: TurnEnds"]);
 }
+
+/// The end of the turn is due once its patch is shown or has expired, and no event may come by then.
+#[test]
+fn a_deleted_daemon_set_asks_for_the_end_of_a_turn_whose_patch_is_in_flight() {
+    let fleet = turns(given(rolling(1)).node(node("a").in_turn(60)).node(node("b").in_turn(60)))
+        .with("/daemonSet/metadata/deletionTimestamp", json!(at(-5).to_string()))
+        .with("/memory", json!({"turns": {"patches": {"a": {"at": at(-60)}}}}));
+    assert_eq!(fleet.steps(), ["patch b: TurnEnds", "requeue at 2026-01-01T12:04:00Z: InFlightExpiry"]);
+    assert_eq!(
+        fleet.with("/now", json!(at(240).to_string())).steps(),
+        ["patch a: TurnEnds", "patch b: TurnEnds"]
+    );
+}
