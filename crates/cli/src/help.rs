@@ -96,7 +96,7 @@ Examples:
   kubectl daemonset would-restart --example
   kubectl daemonset would-restart --manifest node-exporter.yaml
 
-Under OnDelete applying it restarts no pod: each pod gets the new version when it is deleted.
+Under OnDelete applying it restarts no pod, unless a policy is driven: each pod gets the new version when it is deleted.
 
 Exit codes: 0 applying it restarts no pod, 1 it restarts every pod or is refused, 2 bad input";
 

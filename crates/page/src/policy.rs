@@ -5,7 +5,7 @@ use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::Powers;
 use daemonset::turns::details;
 use daemonset::{Policy, plan};
-use daemonset_apiserver::admission::{FieldValidation, Request, Restart, Rules, respond, template_change};
+use daemonset_apiserver::admission::{FieldValidation, Request, Rules, respond, template_change};
 use daemonset_lint::{Finding, Rule};
 use daemonset_placement::NodeShape;
 use daemonset_view::cluster::policy::{self, PolicyProblem};
@@ -151,19 +151,18 @@ pub(crate) fn judged(
     let stored = objects.choose(Some(&wanted))?.daemon_set;
     let name = daemonset_view::cluster::full_name(&stored);
     let change = template_change(&stored, &manifest).map_err(|refusal| refusal.to_string())?;
-    let restart = match &change {
-        None => "applying it restarts no pod",
-        Some(change) if change.restart == Restart::OnDelete => {
-            "applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted"
-        }
-        Some(_) => "applying it restarts every pod",
-    };
+    let restart = lint::Restarts::of(change.as_ref(), &stored, &manifest).in_words();
     let differences = change.iter().flat_map(|change| &change.differences).map(ToString::to_string).collect();
     let rules = Rules::new().field_validation(FieldValidation::Warn);
-    let admitted = respond(Request::Update(&stored, &manifest), &rules).stored.ok();
-    let applied = lint::as_stored(admitted, &manifest)?;
+    let admitted = respond(Request::Update(&stored, &manifest), &rules).stored;
+    let refusal = admitted.as_ref().err().cloned();
+    let applied = lint::as_stored(admitted.ok(), &manifest)?;
     let before = objects.model_of(Some(&wanted))?;
     let findings = lint::look(objects.clone(), &applied, Some(&before), &name, (powers, now))?;
+    let findings = match &refusal {
+        Some(refusal) => lint::with_refusal(findings, refusal),
+        None => findings,
+    };
     let lines = Lines::of(text);
     let remark = |finding: Finding| {
         let line = lines.line(&finding.path);

@@ -1,12 +1,13 @@
 //! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
+use crate::cluster::policy::drives;
 use crate::cluster::{Objects, read};
 use crate::hostile;
 use crate::simulate::policy;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::Powers;
-use daemonset_apiserver::admission::Refusal;
+use daemonset_apiserver::admission::{Refusal, Restart, TemplateDiff};
 use daemonset_lint::{Finding, Preflight, Rehearsal, Rule, Severity};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -66,6 +67,46 @@ pub fn with_refusal(mut findings: Vec<Finding>, refusal: &Refusal) -> Vec<Findin
     });
     refused.append(&mut findings);
     refused
+}
+
+/// What a manifest does to the pods when it is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restarts {
+    Nothing,
+    /// The strategy is OnDelete.
+    OnDelete,
+    /// The strategy is OnDelete, and a policy lets a driver delete the pods.
+    Driven,
+    Everything,
+}
+
+impl Restarts {
+    /// `change` is that of the template.
+    pub fn of(change: Option<&TemplateDiff>, stored: &Value, manifest: &Value) -> Self {
+        match change.map(|change| change.restart) {
+            None => Restarts::Nothing,
+            // An annotation that the manifest does not name stays.
+            Some(Restart::OnDelete) if drives(manifest).or_else(|| drives(stored)) == Some(true) => {
+                Restarts::Driven
+            }
+            Some(Restart::OnDelete) => Restarts::OnDelete,
+            Some(_) => Restarts::Everything,
+        }
+    }
+
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Restarts::Nothing => "applying it restarts no pod",
+            Restarts::OnDelete => {
+                "applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted"
+            }
+            Restarts::Driven => {
+                "applying it restarts every pod: the update strategy is OnDelete, and the driver that the policy asks for deletes the pods \
+                 within its limits"
+            }
+            Restarts::Everything => "applying it restarts every pod",
+        }
+    }
 }
 
 fn read_policy(text: &str) -> Result<Value, String> {

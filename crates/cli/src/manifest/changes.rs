@@ -5,8 +5,9 @@ use crate::manifest::args::{ChangeArgs, CreateArgs, Manifest, Unread, UpdateArgs
 use crate::manifest::requests::{self, Answered, PatchType, Refused, Subresource};
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
-use daemonset_apiserver::admission::{Difference, FieldValidation, Restart, template_change};
+use daemonset_apiserver::admission::{Difference, FieldValidation, template_change};
 use daemonset_kubectl::{ManifestVerb, check_manifest};
+use daemonset_view::lint::Restarts;
 use serde_json::{Value, json};
 
 /// `kubectl create --dry-run=server`.
@@ -114,7 +115,8 @@ pub(crate) fn would_restart(args: &ChangeArgs) -> Result<Response, Stop> {
         Err(refusal) => return Ok(Response::refusal(refusal)),
         Ok(found) => found,
     };
-    let restarts = found.as_ref().is_some_and(|diff| diff.restart == Restart::Rollout);
+    let what = Restarts::of(found.as_ref(), &stored, &manifest);
+    let restarts = matches!(what, Restarts::Everything | Restarts::Driven);
     let response = match args.output() {
         Format::Json => {
             let differences = found.iter().flat_map(|diff| &diff.differences).map(as_json);
@@ -125,21 +127,12 @@ pub(crate) fn would_restart(args: &ChangeArgs) -> Result<Response, Stop> {
                 "differences": differences,
             }))?
         }
-        Format::Text => Response::text(match found {
-            None => format!("{}: applying it restarts no pod\n", name(&stored)),
-            Some(diff) => format!("{}: {}\n{diff}\n", name(&stored), in_words(diff.restart)),
-        }),
+        Format::Text => {
+            let differences = found.map(|diff| format!("{diff}\n")).unwrap_or_default();
+            Response::text(format!("{}: {}\n{differences}", name(&stored), what.in_words()))
+        }
     };
     Ok(response.with_code(if restarts { LOOK } else { 0 }))
-}
-
-fn in_words(restart: Restart) -> &'static str {
-    match restart {
-        Restart::OnDelete => {
-            "applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted"
-        }
-        _ => "applying it restarts every pod",
-    }
 }
 
 fn as_json(difference: &Difference) -> Value {

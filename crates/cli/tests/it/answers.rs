@@ -342,14 +342,30 @@ fn under_on_delete_applying_a_manifest_restarts_no_pod() {
     let stored = with(daemon_set("agent"), "/spec/updateStrategy", json!({"type": "OnDelete"}));
     let cluster = file("on-delete-stored.json", list(vec![stored.clone()]));
     let container = json!([{"name": "x", "image": "x:2"}]);
-    let next =
-        file("on-delete-next.json", with(stored, "/spec/template/spec/containers", container).to_string());
+    let manifest = with(stored.clone(), "/spec/template/spec/containers", container);
+    let next = file("on-delete-next.json", manifest.to_string());
     let line = format!("would-restart -f {next} --from {cluster}");
     assert!(printed(0, &line).starts_with(
         "agent: applying it restarts no pod: the update strategy is OnDelete, so that each pod gets the new version when it is deleted\nspec.template.spec.containers"
     ), "{}", printed(0, &line));
     let json = json_of(0, &line);
     assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(false), &json!(true)));
+    // A driver deletes them, whether the manifest names the policy or the stored object has it from somebody else.
+    let policy = json!({"rollout.daemonset/policy": "drive: {type: RollingUpdate}"});
+    let driven = |object: Value| with(object, "/metadata/annotations", policy.clone());
+    let named = file("driven-next.json", driven(manifest).to_string());
+    let steered = file("driven-stored.json", list(vec![driven(stored)]));
+    for line in [
+        format!("would-restart -f {named} --from {cluster}"),
+        format!("would-restart -f {next} --from {steered}"),
+    ] {
+        let text = printed(1, &line);
+        assert!(
+            text.contains("restarts every pod: the update strategy is OnDelete, and the driver"),
+            "{text}"
+        );
+        assert_eq!(json_of(1, &line)["restarts"], true);
+    }
     assert!(!json["differences"].as_array().unwrap().is_empty());
     let json = json_of(1, "would-restart --example");
     assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(true), &json!(false)));

@@ -102,6 +102,13 @@ pub(super) fn is_annotated(daemon_set: &Value) -> bool {
     annotations.is_some_and(|annotations| annotations.keys().any(|key| key.starts_with(PREFIX)))
 }
 
+/// Whether the policy of a manifest drives updates beside another controller; `None` where the manifest has none that can be read.
+pub fn drives(daemon_set: &Value) -> Option<bool> {
+    let annotations = daemon_set.pointer("/metadata/annotations")?;
+    let policy = yaml(annotations.get(POLICY)?.as_str()?).ok()?;
+    Some(policy.get("drive").is_some_and(|drive| !drive.is_null()))
+}
+
 /// Sets an annotation, or removes it.
 pub fn set_annotation(daemon_set: &mut Value, key: &str, value: Option<&str>) {
     let Some(metadata) = daemon_set.get_mut("metadata").and_then(Value::as_object_mut) else { return };
