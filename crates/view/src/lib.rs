@@ -23,7 +23,7 @@
 )]
 
 pub mod case;
-mod cause;
+pub mod cause;
 pub mod cluster;
 pub mod hostile;
 pub mod lint;

@@ -1,11 +1,11 @@
 //! A rollout that a policy steers, in words: its stage, its waves, the step that each waits for, and the evidence of a
 //! failure.
 
-use crate::cause::undo_of;
+use crate::cause::{base_to_name, edit_of, quoted, undo_of};
 use crate::cluster::Input;
-use crate::cluster::policy::{self, PolicyProblem};
+use crate::cluster::policy::{self, PAUSED, PolicyProblem};
 use crate::words::{self, count, labelled};
-use daemonset::model::DaemonSet;
+use daemonset::model::{ControllerRevision, DaemonSet};
 use daemonset::policy::{FailureAction, RolloutPolicy};
 use daemonset::report::{
     HoldReason, NodeOutcome, NodePlacement, NodeVerdict, NotUndoneReason, PodState, RolloutReport,
@@ -29,6 +29,10 @@ pub struct Steered<'a> {
     now: Timestamp,
     /// The words by which a person calls the plugin.
     plugin: &'a str,
+    /// The flags by which kubectl finds the cluster, each after a space.
+    connection: &'a str,
+    /// Those of its namespace.
+    revisions: &'a [ControllerRevision],
 }
 
 /// A wave with its figures.
@@ -59,13 +63,42 @@ impl<'a> Steered<'a> {
     ) -> Option<Self> {
         let (rollout, report) = policy.rollout.as_ref().zip(plan.report.rollout.as_ref())?;
         let mark_prefix = &policy.mark_prefix;
-        Some(Steered { daemon_set, mark_prefix, problems, policy: rollout, plan, report, now, plugin })
+        Some(Steered {
+            daemon_set,
+            mark_prefix,
+            problems,
+            policy: rollout,
+            plan,
+            report,
+            now,
+            plugin,
+            connection: "",
+            revisions: &[],
+        })
+    }
+
+    /// The same, which knows these revisions.
+    pub fn among(self, revisions: &'a [ControllerRevision]) -> Self {
+        Steered { revisions, ..self }
+    }
+
+    /// The same, whose commands find the cluster by these flags, each after a space.
+    pub fn connected(self, connection: &'a str) -> Self {
+        Steered { connection, ..self }
     }
 
     /// The rollout of the DaemonSet of an input.
     pub fn of_input(input: &'a Input, plan: &'a Plan, plugin: &'a str) -> Option<Self> {
         let Input { recording, policy_problems, .. } = input;
-        Steered::new(&recording.daemon_set, &recording.policy, policy_problems, plan, recording.now, plugin)
+        let steered = Steered::new(
+            &recording.daemon_set,
+            &recording.policy,
+            policy_problems,
+            plan,
+            recording.now,
+            plugin,
+        );
+        steered.map(|steered| steered.among(&recording.revisions))
     }
 
     /// The problems of its policy, where there are any.
@@ -270,22 +303,45 @@ impl<'a> Steered<'a> {
     /// Commands for a person whose decision the rollout waits for.
     pub fn steps(&self) -> Vec<(&'static str, String)> {
         let mut steps = Vec::new();
-        let name = self.full_name();
         if self.report.stage == RolloutStage::Paused && self.problems.is_empty() {
-            steps.push(("Resume", format!("{} rollout resume {name}", self.plugin)));
+            steps.extend(labelled("Resume", self.resume().into_iter()));
         }
         if let (Some(wave), RolloutStage::GoingOn) = (self.waits_for_approval(), &self.report.stage) {
-            steps.push(("Approve", format!("{} rollout approve {name} --wave {wave}", self.plugin)));
+            steps.push(("Approve", self.approve(wave)));
         }
         if let Some(because) = self.not_undone() {
             steps.push(("Not undone", format!("since {because}")));
         }
         if self.has_failed() && !self.is_undone() && self.report.base.is_some() {
-            steps.push(("Undo", undo_of(&self.daemon_set.metadata, "")));
+            steps.push((
+                "Undo",
+                undo_of(&self.daemon_set.metadata, self.connection, base_to_name(self.revisions, self.plan)),
+            ));
         }
         steps.extend(self.retry().map(|command| ("Retry", command)));
         steps.extend(self.undo_again().map(|command| ("Undo again", command)));
         steps
+    }
+
+    /// The command that approves a wave.
+    pub fn approve(&self, wave: usize) -> String {
+        let name = self.full_name();
+        format!("{} rollout approve{} {} --wave {wave}", self.plugin, self.connection, quoted(&name))
+    }
+
+    /// The commands that let a paused rollout go on: an annotation pauses it, or the policy itself, or both.
+    pub fn resume(&self) -> Vec<String> {
+        let (name, annotations) = (self.full_name(), &self.daemon_set.metadata.annotations);
+        let by_annotation = annotations.get(PAUSED) == Some("true");
+        let by_policy = !by_annotation || policy::is_paused(self.daemon_set);
+        let resume = format!("{} rollout resume{} {}", self.plugin, self.connection, quoted(&name));
+        let edit = edit_of(&self.daemon_set.metadata, self.connection);
+        let edit = format!("{edit}    # its policy says that it is paused: take that out");
+        [(by_annotation, resume), (by_policy, edit)]
+            .into_iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, it)| it)
+            .collect()
     }
 
     /// The command by which the template of a failed version is undone once more.
@@ -308,8 +364,11 @@ impl<'a> Steered<'a> {
     /// The command that removes a mark of the current revision.
     fn unmark(&self, mark: &str) -> Option<String> {
         let revision = self.plan.report.current_revision.as_ref()?;
-        let (namespace, prefix) = (&self.daemon_set.metadata.namespace, self.mark_prefix);
-        Some(format!("kubectl annotate -n {namespace} controllerrevision/{} {prefix}/{mark}-", revision.name))
+        let (namespace, prefix) = (quoted(&self.daemon_set.metadata.namespace), self.mark_prefix);
+        let (connection, name) = (self.connection, quoted(&revision.name));
+        Some(format!(
+            "kubectl annotate{connection} -n {namespace} controllerrevision/{name} {prefix}/{mark}-"
+        ))
     }
 
     /// `NAMESPACE/NAME`.

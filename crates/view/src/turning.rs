@@ -1,5 +1,6 @@
 //! Turns of nodes, in words: gates that are closed, images that are pulled, pods that settle or do not fit, and the choices about them.
 
+use crate::hostile;
 use crate::words::{self, count};
 use daemonset::Policy;
 use daemonset::model::NodeName;
@@ -63,7 +64,9 @@ fn turn(turn: &TurnDetail, now: Timestamp) -> String {
 
 /// `agent:2, pulled for 40s`.
 fn pull(pull: &PullDetail, now: Timestamp) -> String {
-    let images = words::names(&pull.images, MOST_NAMES);
+    // A template keeps its characters, which would act on a terminal, or make a line look like two.
+    let images = pull.images.iter().map(|image| hostile::with_stand_ins(image));
+    let images = words::names(images, MOST_NAMES);
     match (&pull.pod, pull.since) {
         (Some(_), Some(since)) => format!("{images}, pulled {}", words::relative(since.min(now), now)),
         (Some(_), None) => format!("{images}, pulled"),

@@ -192,6 +192,14 @@ impl Source {
         }
     }
 
+    /// The flags by which kubectl finds the same cluster, each after a space.
+    pub(crate) fn connection(&self) -> String {
+        match self {
+            Source::Kubectl(kubectl) => kubectl.flags(),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => String::new(),
+        }
+    }
+
     /// Bad input, with where it comes from.
     pub(crate) fn stop(&self, message: impl fmt::Display) -> Stop {
         Stop::Input(match self {

@@ -22,6 +22,7 @@ use crate::shell::lines;
 use crate::shell::response::Response;
 use crate::stuck;
 use comfy_table::{Table, presets};
+use daemonset_view::cause::quoted;
 use serde_json::Value;
 
 /// Runs the subcommand.
@@ -69,9 +70,9 @@ fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item =
 fn on_daemon_set(from: &args::From, daemon_set: &Value) -> String {
     let namespace = match namespace(daemon_set) {
         "" => String::new(),
-        namespace => format!(" -n {namespace}"),
+        namespace => format!(" -n {}", quoted(namespace)),
     };
-    format!("{}{namespace} daemonset/{}", from.target.cluster.connection(), name(daemon_set))
+    format!("{}{namespace} daemonset/{}", from.target.cluster.connection(), quoted(name(daemon_set)))
 }
 
 /// For standard error: the command stands alone on its line, to be pasted into a shell.

@@ -99,7 +99,9 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
         return Err(if title.is_some() { Stop::Input(problems) } else { stop(problems) });
     }
     let plan = plan(&input.snapshot().map_err(stop)?);
-    let Some(steered) = Steered::of_input(&input, &plan, plugin()) else {
+    let connection = source.connection();
+    let steered = Steered::of_input(&input, &plan, plugin()).map(|steered| steered.connected(&connection));
+    let Some(steered) = steered else {
         return Ok(Response::refusal(format_args!("error: {}", no_rollout(&input, &plan))));
     };
     source.announce(args.output)?;
@@ -333,15 +335,14 @@ fn is_approved(steered: &Steered<'_>, wave: usize) -> bool {
 }
 
 fn stop_in_words(stop: &StopsAt<'_>, steered: &Steered<'_>) -> String {
-    let name = steered.full_name();
     match stop {
-        StopsAt::Paused => format!("now: paused, until {} rollout resume {name}", plugin()),
+        StopsAt::Paused => format!("now: paused, until {}", steered.resume().join(", and ")),
         StopsAt::Failed { reason } => match steered.retry() {
             Some(retry) => format!("now: the version has failed ({reason}), until {retry}"),
             None => format!("now: the version has failed ({reason})"),
         },
         StopsAt::Approval { wave } => {
-            format!("before wave {wave}, until {} rollout approve {name} --wave {wave}", plugin())
+            format!("before wave {wave}, until {}", steered.approve(*wave))
         }
         StopsAt::NoWave { count: number, nodes } => {
             let verb = if *number == 1 { "is in no wave and keeps" } else { "are in no wave and keep" };

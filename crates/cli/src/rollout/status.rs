@@ -146,7 +146,7 @@ impl Status {
         let line = [Some(kubectl.stdout.trim_end().to_owned()), in_short].into_iter().flatten();
         let line = line.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let response = match output {
-            Format::Text => text(kubectl, &input, &plan, &details),
+            Format::Text => text(kubectl, &input, (&plan, &details), &source.connection()),
             Format::Json => {
                 let data = Response::json(&data(&input, &plan, &details, progress))?;
                 Response { stderr: kubectl.stderr, ..data }
@@ -193,11 +193,12 @@ fn of_steered(steered: &Steered<'_>, kubectl: Stage, is_driven: bool) -> Stage {
     }
 }
 
-fn text(kubectl: Answer, input: &Input, plan: &Plan, details: &Details) -> Response {
+fn text(kubectl: Answer, input: &Input, (plan, details): (&Plan, &Details), connection: &str) -> Response {
     let recording = &input.recording;
     let mut stdout = kubectl.stdout;
     let mut line = |label: &str, content: &str| stdout.push_str(&format!("{label:<11}{content}\n"));
-    if let Some(steered) = Steered::of_input(input, plan, plugin()) {
+    let steered = Steered::of_input(input, plan, plugin()).map(|steered| steered.connected(connection));
+    if let Some(steered) = steered {
         if let Some(problems) = steered.invalid() {
             line("Invalid", &problems);
         }

@@ -20,13 +20,18 @@ fn chosen(from: &From) -> Result<Chosen, Stop> {
     Ok(chosen)
 }
 
-/// The same for a change, with the command that makes it.
-fn chosen_to_change(from: &From, verb: &str) -> Result<Chosen, Stop> {
+/// The command that makes a change, beside an answer that makes one.
+fn tell_command(
+    answer: &Answer,
+    verb: &str,
+    (from, daemon_set, flags): (&From, &Value, &str),
+) -> Result<(), Stop> {
     use std::io::Write;
-    let chosen = chosen(from)?;
-    let daemon_set = hostile::in_one_line(&on_daemon_set(from, &chosen.daemon_set));
-    write!(std::io::stderr(), "{}", not_sent(&format!("kubectl rollout {verb}{daemon_set}")))?;
-    Ok(chosen)
+    if answer.after.is_some() {
+        let daemon_set = hostile::in_one_line(&on_daemon_set(from, daemon_set));
+        write!(std::io::stderr(), "{}", not_sent(&format!("kubectl rollout {verb}{daemon_set}{flags}")))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {
@@ -67,9 +72,11 @@ enum Undone<'a> {
 }
 
 pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Response, Stop> {
-    let Chosen { daemon_set, revisions } = chosen_to_change(from, "undo")?;
+    let Chosen { daemon_set, revisions } = chosen(from)?;
     let asked = Command::Undo { to_revision: Some(to_revision), dry_run };
     let answer = answer(&asked, &daemon_set, &revisions);
+    let number = if to_revision == 0 { String::new() } else { format!(" --to-revision={to_revision}") };
+    tell_command(&answer, "undo", (from, &daemon_set, &number))?;
     let undone = daemonset_kubectl::undo(&daemon_set, &revisions, Some(to_revision), dry_run).ok();
     let data = undone.as_ref().map(|undone| match undone {
         Undo::RolledBack(change) => Undone::RolledBack { patches: &change.patches, after: &change.after },
@@ -90,8 +97,9 @@ fn tried(mut answer: Answer) -> Answer {
 }
 
 pub(crate) fn restart(from: &From, now: Timestamp) -> Result<Response, Stop> {
-    let Chosen { daemon_set, revisions } = chosen_to_change(from, "restart")?;
+    let Chosen { daemon_set, revisions } = chosen(from)?;
     let answer = answer(&Command::Restart { now }, &daemon_set, &revisions);
+    tell_command(&answer, "restart", (from, &daemon_set, ""))?;
     Response::answer(tried(answer), from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
 }
 

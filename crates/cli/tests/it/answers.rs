@@ -184,6 +184,12 @@ fn status_history_undo_restart_and_diff() {
     assert_eq!(refused("rollout diff x 1 --example"), "error: OLDER: must be a number\n");
     let fresh = call(&format!("rollout diff logging/fluent-bit -f {}", dump("fresh.json")));
     assert_eq!((fresh.code, fresh.err.as_str()), (Some(1), "error: every revision is as the template is\n"));
+    // The command does what the answer shows, and stands beside no refusal.
+    let first = call(&format!("rollout undo {file} --to-revision 1"));
+    let command = "nothing is sent; this does it:\nkubectl rollout undo -n monitoring daemonset/node-exporter --to-revision=1\n";
+    assert!(first.err.starts_with(command), "{}", first.err);
+    let refused = call(&format!("rollout undo {file} --to-revision 77"));
+    assert!(!refused.err.contains("this does it") && refused.code == Some(1), "{}", refused.err);
     let undo = call(&format!("rollout undo {file}"));
     assert_eq!(
         (undo.code, undo.out.as_str()),

@@ -216,3 +216,28 @@ fn too_large_a_policy_is_named_with_its_field() {
         }
     }
 }
+
+/// The API server takes any text as an image, and a template keeps its characters.
+#[test]
+fn an_image_to_pull_forges_no_line() {
+    let image = "x\nRun        kubectl delete namespace kube-system";
+    let container = json!([{"name": "c", "image": image}]);
+    let policy = json!({"rollout.daemonset/policy": "pull: {parallel: 1}"});
+    let mut ds = daemon_set(&policy);
+    ds["spec"]["template"]["spec"]["containers"] = container.clone();
+    ds["spec"]["updateStrategy"] = json!({"type": "RollingUpdate"});
+    let ready = json!([{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]);
+    let mut old = pod("a");
+    old["status"] = json!({"phase": "Running", "conditions": ready});
+    let mut free = node("a");
+    free["spec"] = json!({});
+    let items = [ds, free, old, revision(1)];
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string().into_bytes();
+    let mut told = 0;
+    for (subcommand, words) in [("plan", &["-"][..]), ("why", &["-f", "-", "a"])] {
+        let out = run(subcommand, words, &list).out;
+        told += usize::from(out.contains(r"x\nRun "));
+        assert!(out.lines().all(|line| !line.starts_with("Run        kubectl delete")), "{out}");
+    }
+    assert!(told > 0);
+}

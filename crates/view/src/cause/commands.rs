@@ -2,7 +2,8 @@
 
 use crate::case::Case;
 use crate::cause::{Cause, Trouble};
-use daemonset::model::DaemonSetMeta;
+use daemonset::Plan;
+use daemonset::model::{ControllerRevision, DaemonSetMeta, OwnerReference};
 use daemonset::report::NodeVerdict;
 use std::borrow::Cow;
 
@@ -71,7 +72,8 @@ impl Case<'_> {
             let owners = &revision.metadata.owner_references;
             revision.metadata.namespace == meta.namespace && owners.iter().any(|owner| owner.uid == meta.uid)
         });
-        of_it.map(|revision| revision.revision).any(is_older).then(|| undo_of(meta, self.connection))
+        let number = base_to_name(&self.models.revisions, self.plan);
+        of_it.map(|revision| revision.revision).any(is_older).then(|| undo_of(meta, self.connection, number))
     }
 
     fn describe_pod(&self, pod: &str) -> String {
@@ -94,14 +96,36 @@ impl Case<'_> {
     }
 }
 
-/// The command by which a person puts the version before back.
-pub(crate) fn undo_of(meta: &DaemonSetMeta, connection: &str) -> String {
+/// The command by which a person puts the version before back, or the one with this number.
+pub(crate) fn undo_of(meta: &DaemonSetMeta, connection: &str, number: Option<i64>) -> String {
     let (namespace, name) = (quoted(&meta.namespace), quoted(&meta.name));
-    format!("kubectl rollout undo{connection} -n {namespace} daemonset/{name}")
+    let number = number.map(|number| format!(" --to-revision={number}")).unwrap_or_default();
+    format!("kubectl rollout undo{connection} -n {namespace} daemonset/{name}{number}")
+}
+
+/// The number of base, where kubectl would go back to another revision by itself: to the one before, which may have failed, too.
+pub(crate) fn base_to_name(revisions: &[ControllerRevision], plan: &Plan) -> Option<i64> {
+    let base = plan.report.rollout.as_ref()?.base.as_deref()?;
+    let current = plan.report.current_revision.as_ref()?;
+    let base = revisions.iter().find(|revision| revision.metadata.name == base)?;
+    let uid = |revision: &ControllerRevision| {
+        OwnerReference::controller_of(&revision.metadata.owner_references).map(str::to_owned)
+    };
+    let is_beside = |revision: &&ControllerRevision| {
+        revision.metadata.namespace == base.metadata.namespace && uid(revision) == uid(base)
+    };
+    let older = revisions.iter().filter(is_beside).filter(|revision| revision.revision < current.number);
+    let newest = older.max_by_key(|revision| revision.revision)?;
+    (newest.metadata.name != base.metadata.name).then_some(base.revision)
+}
+
+/// The command by which a person edits the DaemonSet.
+pub(crate) fn edit_of(meta: &DaemonSetMeta, connection: &str) -> String {
+    format!("kubectl edit daemonset{connection} -n {} {}", quoted(&meta.namespace), quoted(&meta.name))
 }
 
 /// As a word of a shell: no API server allows another name, but a dump may come from anywhere.
-fn quoted(name: &str) -> Cow<'_, str> {
+pub fn quoted(name: &str) -> Cow<'_, str> {
     // A name with NUL can't be an argument of any program.
     shlex::try_quote(name).unwrap_or(Cow::Borrowed(name))
 }
@@ -131,8 +155,7 @@ impl Case<'_> {
     }
 
     pub fn edit_policy(&self) -> String {
-        let name = quoted(&self.planned.daemon_set.metadata.name);
-        format!("kubectl edit daemonset{}{} {name}", self.connection, self.in_namespace())
+        edit_of(&self.planned.daemon_set.metadata, self.connection)
     }
 
     /// The strategy for a DaemonSet whose nodes can't hold two pods.

@@ -146,11 +146,15 @@ const NO_IMAGE: [&str; 7] = [
 /// Waiting that is a part of each start (v1.36 `kubelet_pods.go`).
 const STARTS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 
-/// It has been restarted and is not Ready, whether it waits for its next start, or has just been started.
+/// Restarts that are no accident: one may be that of the node, or of a kubelet.
+const AGAIN_AND_AGAIN: u32 = 2;
+
+/// It has been restarted and is not Ready, whether it waits for its next start, or has just been started once more.
 fn crash_loop(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
     let ContainerNotes { name, waits, ended, restarts, is_ready, .. } = container;
     let waits_after_crash = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
-    let has_crashed = waits_after_crash.is_some() || (waits.is_none() && ended.is_some() && !is_ready);
+    let was_restarted = waits.is_none() && ended.is_some() && !is_ready && *restarts >= AGAIN_AND_AGAIN;
+    let has_crashed = waits_after_crash.is_some() || was_restarted;
     has_crashed.then(|| Cause::CrashLoop {
         trouble: Trouble::of(pod),
         container: name.clone(),

@@ -4,7 +4,8 @@ mod commands;
 mod find;
 mod words;
 
-pub(crate) use commands::undo_of;
+pub use commands::quoted;
+pub(crate) use commands::{base_to_name, edit_of, undo_of};
 
 use crate::cluster::Said;
 use daemonset::model::Node;

@@ -102,6 +102,12 @@ pub(super) fn is_annotated(daemon_set: &Value) -> bool {
     annotations.is_some_and(|annotations| annotations.keys().any(|key| key.starts_with(PREFIX)))
 }
 
+/// Whether the policy that is written on a DaemonSet pauses its rollout, whatever the annotation `paused` says.
+pub fn is_paused(daemon_set: &DaemonSet) -> bool {
+    let policy = daemon_set.metadata.annotations.get(POLICY).and_then(|text| yaml(text).ok());
+    policy.is_some_and(|policy| policy.get("paused") == Some(&Value::Bool(true)))
+}
+
 /// Whether the policy of a manifest drives updates beside another controller; `None` where the manifest has none that can be read.
 pub fn drives(daemon_set: &Value) -> Option<bool> {
     let annotations = daemon_set.pointer("/metadata/annotations")?;

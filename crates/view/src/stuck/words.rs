@@ -89,8 +89,8 @@ impl Finder<'_> {
                     (text, vec![case.edit_policy()])
                 }
                 None => {
-                    let resume = format!("{} rollout resume {name}{connection}", case.plugin);
-                    (kind.to_string(), vec![resume])
+                    let resume = case.steered().map(|steered| steered.resume());
+                    (kind.to_string(), resume.unwrap_or_default())
                 }
             },
             ObstacleKind::WaitsForApproval => {

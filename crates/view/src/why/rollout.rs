@@ -13,14 +13,14 @@ const MOST_NAMES: usize = 5;
 
 impl Case<'_> {
     pub fn steered(&self) -> Option<Steered<'_>> {
-        self.planned.steered(self.plan, self.now, self.plugin)
+        let steered = self.planned.steered(self.plan, self.now, self.plugin)?;
+        Some(steered.connected(self.connection).among(&self.models.revisions))
     }
 
     /// Why the rollout has not reached a node, and the step that it waits for.
     pub(super) fn held_by_rollout(&self, node: &NodeVerdict, because: &HoldReason) -> String {
         let Some(steered) = self.steered() else { return format!("It {because}.") };
         let keeps = "The rollout has not reached it: it keeps the old version.";
-        let name = steered.full_name();
         match because {
             HoldReason::Wave { wave, next, progress, opens_at, .. } => {
                 let wait = Wait { wave: *wave, next: *next, progress: *progress, opens_at: *opens_at };
@@ -36,9 +36,9 @@ impl Case<'_> {
                 format!("{keeps} The rollout counts as paused until its policy is repaired.")
             }
             HoldReason::Paused => format!(
-                "{keeps}{} The rollout is paused: {} rollout resume {name} lets it go on.",
+                "{keeps}{} The rollout is paused: {} lets it go on.",
                 wave_of(&steered, node),
-                self.plugin
+                steered.resume().join(", and ")
             ),
             HoldReason::Stopped { reason, .. } if steered.is_undone() => format!(
                 "{keeps}{} The new version has failed ({reason}), and the template before it comes back.",
@@ -57,8 +57,7 @@ impl Case<'_> {
     fn opens(&self, steered: &Steered<'_>, wait: &Wait) -> String {
         let Wait { wave, next, .. } = *wait;
         let order = if wave == next { String::new() } else { format!(", and wave {next} opens before it") };
-        let name = steered.full_name();
-        let approve = |wave: u32| format!("{} rollout approve {name} --wave {wave}", self.plugin);
+        let approve = |wave: u32| steered.approve(wave as usize);
         let needs_approval = |wave: u32| steered.needs_approval(wave as usize);
         let step = match (wait.progress, wait.opens_at) {
             (WaveProgress::WaitsForApproval, _) => {

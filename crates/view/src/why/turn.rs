@@ -1,6 +1,7 @@
 //! The turn of a node in sentences: its gates, the images and the room that it lacks, and pods that settle.
 
 use crate::case::Case;
+use crate::hostile;
 use crate::turning::list;
 use crate::words::{self, deleting};
 use daemonset::kubernetes::well_known::TURN_PREFIX;
@@ -128,7 +129,8 @@ impl Case<'_> {
     }
 
     fn waits_for_pull(&self, node: &NodeVerdict, pull: &PullDetail) -> String {
-        let images = list(&pull.images);
+        let images: Vec<String> = pull.images.iter().map(|image| hostile::with_stand_ins(image)).collect();
+        let images = list(&images);
         let are = if pull.images.len() == 1 { "is" } else { "are" };
         let PullDetail { pod, since, ends_at, .. } = pull;
         let pulled = match pod {

@@ -108,6 +108,34 @@ fn flags_are_passed_on_exactly() {
     );
 }
 
+/// Twin clusters have the same names: a command without its cluster would act on the other one.
+#[test]
+fn every_command_of_an_answer_names_the_cluster() {
+    for (number, policy) in [
+        "{waves: [{}], onFailure: {availableWithinSeconds: 1}}",
+        "{waves: [{needsApproval: true}]}",
+        "{paused: true}",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let fake = Fake::new(
+            &format!("names-cluster-{number}"),
+            "config) echo kind-dev ;;\nget) cat \"$here/cluster.json\" ;;",
+        );
+        fs::write(fake.path("cluster.json"), steered(&[("policy", policy)]).to_string()).unwrap();
+        let mut commands = 0;
+        for words in [&["stuck"][..], &["rollout", "status"], &["rollout", "plan"], &["why", "node-1"]] {
+            let out = fake.run(&[words, &["--context", "prod"]].concat()).out;
+            let told: Vec<&str> = out.lines().filter(|line| line.contains("kubectl ")).collect();
+            let lost: Vec<&&str> = told.iter().filter(|line| !line.contains("--context prod")).collect();
+            assert!(lost.is_empty(), "{words:?} {policy}: {lost:#?}");
+            commands += told.len();
+        }
+        assert!(commands > 0);
+    }
+}
+
 /// `KUBECTL` names another program.
 #[test]
 fn kubectl_may_have_another_name() {

@@ -1,6 +1,6 @@
 //! `rollout status`: the waves beside kubectl's line.
 
-use super::{Fleet, WAVES};
+use super::{Fleet, WAVES, revision};
 use crate::program::run;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -314,4 +314,31 @@ fn no_name_of_a_variant_is_printed() {
         }
     }
     assert!(seen > 20, "{seen}");
+}
+
+/// kubectl goes back to the version before, which may have failed, too.
+#[test]
+fn the_undo_of_a_failed_version_names_base() {
+    let mut fleet = Fleet::with_policy(&format!("{WAVES}onFailure: {{}}"))
+        .marked("failed", "3 2026-01-01T00:40:00Z TooManyFailures")
+        .updated("a", 900);
+    fleet.revisions[1]["revision"] = json!(3);
+    let mut bad = revision("bad", 2, "agent:bad");
+    bad["metadata"]["annotations"]["rollout.daemonset/failed"] =
+        json!("2 2026-01-01T00:10:00Z TooManyFailures");
+    fleet.revisions.push(bad);
+    let text = fleet.printed_with_code(1, "undo-base", "rollout status");
+    assert!(text.contains("kubectl rollout undo -n logging daemonset/agent --to-revision=1\n"), "{text}");
+}
+
+/// `rollout resume` takes an annotation away, and refuses where the policy itself pauses.
+#[test]
+fn a_pause_of_the_policy_is_taken_out_of_it() {
+    let fleet = Fleet::with_policy(&format!("paused: true\n{}", WAVES.trim_start()));
+    let text = fleet.printed_with_code(1, "paused-by-policy", "rollout status");
+    assert!(!text.contains("rollout resume"), "{text}");
+    assert!(
+        text.contains("Resume     kubectl edit daemonset -n logging agent    # its policy says"),
+        "{text}"
+    );
 }

@@ -149,6 +149,19 @@ fn an_image_that_can_not_be_pulled_is_a_failure() {
     assert_eq!((&finding["ends"], &finding["nodes"]), (&json!("Somebody"), &json!(["node-4"])));
 }
 
+/// The node was restarted, or the kubelet: one restart is no crash loop, and no reason to undo anything.
+#[test]
+fn one_restart_is_no_crash_loop() {
+    let last = json!({"terminated": {"reason": "Unknown", "exitCode": 255, "finishedAt": super::ago(40)}});
+    let once = |restarts: u32| {
+        let state = json!({"state": {"running": {}}, "lastState": last, "restartCount": restarts});
+        Cluster::updated(5, HOUR).not_ready("node-4", 30).container("node-4", state)
+    };
+    let text = once(1).moves();
+    assert!(!text.contains("again and again") && !text.contains("rollout undo"), "{text}");
+    assert!(once(2).ask("stuck").out.contains("crashes again and again"));
+}
+
 #[test]
 fn a_crash_loop_has_its_restarts_its_exit_code_and_the_undo() {
     assert_snapshot!(crash_loop().stuck(), @"
