@@ -26,7 +26,8 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
     };
     kubectl.watch_until(interrupt.flag());
     source.announce(from.output)?;
-    let until = waiting.timeout().map(|timeout| Instant::now() + timeout.unsigned_abs());
+    // One that no clock can tell is no limit.
+    let until = waiting.timeout().and_then(|timeout| Instant::now().checked_add(timeout.unsigned_abs()));
     let mut follow = Follow::default();
     let mut needs = Status::needs(&source.objects(Needs::Rollout)?, wanted.as_ref());
     let mut shown = Shown::default();

@@ -34,8 +34,9 @@ impl Interrupt {
 
     /// Waits so long, or until it is set.
     pub(crate) fn wait(&self, time: Duration) {
-        let until = Instant::now() + time;
-        while Instant::now() < until && !self.is_set() {
+        // `None` is further away than a clock can tell.
+        let until = Instant::now().checked_add(time);
+        while until.is_none_or(|until| Instant::now() < until) && !self.is_set() {
             thread::sleep(TICK.min(time));
         }
     }

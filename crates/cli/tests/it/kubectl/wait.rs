@@ -1,11 +1,12 @@
 //! `rollout status --watch`: how it ends.
 
-use super::watch::until;
+use super::watch::{interrupt, until};
 use super::{CONTEXT, Fake, midrollout, newer, object, steered};
 use crate::program::{Ran, finish};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::BufReader;
+use std::process::Stdio;
 
 /// A kubectl that can't watch, whose lists are these, the last one again and again.
 fn listing(name: &str, lists: &[Value]) -> Fake {
@@ -63,7 +64,7 @@ const WAITING: &str =
 fn without_a_policy_it_waits_as_kubectl_does() {
     let fake = Fake::watched("wait", &midrollout());
     let mut command = fake.command(&["rollout", "status", "-w", "--interval", "20ms"]);
-    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     assert_eq!(until(&mut out, "Waiting").concat(), WAITING);
     let lists = fake.settled();
@@ -167,4 +168,20 @@ fn a_look_that_fails_is_followed_by_the_next() {
     assert!(ran.out.ends_with("successfully rolled out\n"), "{}", ran.out);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     assert!(ran.err.contains("; trying again"), "{}", ran.err);
+}
+
+/// A time that no clock can tell is none.
+#[test]
+fn a_wait_may_be_longer_than_any_clock() {
+    let fake = listing("wait-long", &[midrollout(), midrollout(), midrollout(), done(&[])]);
+    let ran = wait(&fake, &["--timeout", "9223372036854775807s"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
+    let fake = listing("wait-seldom", &[midrollout()]);
+    let words = ["rollout", "status", "--watch", "--interval", "9223372036854775807s"];
+    let mut command = fake.command(&words);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    assert_eq!(until(&mut out, "Waiting").concat(), WAITING);
+    // It waits, until somebody interrupts it.
+    assert_eq!(interrupt(child), (Some(130), String::new()));
 }
