@@ -61,6 +61,8 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
                 // A policy that somebody adds in the meantime steers by nodes and pods.
                 needs = status.needs;
                 last = status;
+                // After a good look the same failure is news again.
+                shown.failure.clear();
             }
             Err(Stop::Input(message)) => shown.failure(&message)?,
             Err(stop) => return Err(stop),
@@ -85,7 +87,6 @@ struct Shown {
 impl Shown {
     /// A line, where it differs from the one before.
     fn news(&mut self, status: &Status) -> io::Result<()> {
-        self.failure.clear();
         if self.line == status.line {
             return Ok(());
         }

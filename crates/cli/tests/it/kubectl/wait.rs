@@ -159,15 +159,21 @@ fn a_wait_is_about_a_cluster_and_its_first_look_succeeds() {
     );
 }
 
-/// A look that fails is one line, and the next one follows.
+/// A look that fails is one line, the same failure again is none, and the next look follows.
 #[test]
 fn a_look_that_fails_is_followed_by_the_next() {
-    let fake = listing("wait-fails", &[midrollout(), midrollout(), json!({"items": 7}), done(&[])]);
+    let bad = || json!({"items": 7});
+    let fake = listing("wait-fails", &[midrollout(), midrollout(), bad(), bad(), bad(), done(&[])]);
     let ran = finish(fake.command(&["rollout", "status", "--watch", "--interval", "20ms"]), b"");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.ends_with("successfully rolled out\n"), "{}", ran.out);
     assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     assert!(ran.err.contains("; trying again"), "{}", ran.err);
+    // After a good look it is news.
+    let fake =
+        listing("wait-fails-again", &[midrollout(), midrollout(), bad(), midrollout(), bad(), done(&[])]);
+    let ran = wait(&fake, &[]);
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 2), "{}", ran.err);
 }
 
 /// A time that no clock can tell is none.
