@@ -1,12 +1,13 @@
 //! `kubectl daemonset rollout status --watch`: waits for the end of a rollout, as `kubectl rollout status` does.
 #![allow(clippy::disallowed_types, reason = "a wait needs a clock; the library reads none")]
 
-use crate::cluster::{Follow, Needs, Source};
+use crate::cluster::{Chosen, Follow, Needs, Source, Wanted};
 use crate::rollout::args::{From, Waiting};
 use crate::rollout::status::{Question, Stage, Status};
 use crate::shell::console::{Format, Stop, print, system_clock};
 use crate::shell::interrupt::Interrupt;
 use crate::shell::response::Response;
+use daemonset_view::cluster::{name, namespace};
 use daemonset_view::hostile;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -16,7 +17,7 @@ const TIMED_OUT: u8 = 124;
 /// As a shell has it after Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// Waits until the rollout is done, or goes on no more by itself. The first look must succeed; a later one that fails is followed
+/// Waits until the rollout is done, goes on no more by itself, or its DaemonSet is gone. The first look must succeed; a later one that fails is followed
 /// by the next.
 pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Result<Response, Stop> {
     let interrupt = Interrupt::register()?;
@@ -29,14 +30,22 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
     // One that no clock can tell is no limit.
     let until = waiting.timeout().and_then(|timeout| Instant::now().checked_add(timeout.unsigned_abs()));
     let mut follow = Follow::default();
-    let mut needs = Status::needs(&source.objects(Needs::Rollout)?, wanted.as_ref());
+    let objects = source.objects(Needs::Rollout)?;
+    let mut needs = Status::needs(&objects, wanted.as_ref());
+    // Nothing to wait for: an error, as without --watch.
+    let Chosen { daemon_set, .. } =
+        objects.choose(wanted.as_ref()).map_err(|message| source.stop(message))?;
+    // Another one that comes later is not the one to wait for.
+    let this = Wanted::named(Some(namespace(&daemon_set)), name(&daemon_set));
     let mut shown = Shown::default();
+    // `None` where it is gone.
     let mut look = |needs: Needs| {
         let objects = follow.look(&source, needs)?;
-        Status::of(&source, objects, needs, wanted.as_ref(), question)
+        let is_there = objects.has(Some(&this));
+        is_there.then(|| Status::of(&source, objects, needs, Some(&this), question)).transpose()
     };
-    // Nothing to wait for: an error, as without --watch.
-    let mut last = look(needs)?;
+    let gone = || Response::refusal(format_args!("error: DaemonSet {this} is gone"));
+    let Some(mut last) = look(needs)? else { return Ok(gone()) };
     loop {
         if interrupt.is_set() {
             return Ok(Response::default().with_code(INTERRUPTED));
@@ -57,7 +66,8 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
             continue;
         }
         match look(needs) {
-            Ok(status) => {
+            Ok(None) => return Ok(gone()),
+            Ok(Some(status)) => {
                 // A policy that somebody adds in the meantime steers by nodes and pods.
                 needs = status.needs;
                 last = status;

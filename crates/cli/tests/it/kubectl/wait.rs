@@ -176,6 +176,34 @@ fn a_look_that_fails_is_followed_by_the_next() {
     assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 2), "{}", ran.err);
 }
 
+/// Nobody waits for a DaemonSet that is deleted, nor for another one that comes.
+#[test]
+fn a_daemon_set_that_is_gone_ends_the_wait() {
+    let gone = "error: DaemonSet monitoring/node-exporter is gone\n";
+    let without = || {
+        let mut list = midrollout();
+        list["items"].as_array_mut().unwrap().retain(|item| item["kind"] != "DaemonSet");
+        list
+    };
+    let mut other = without();
+    let mut daemon_set = object(&midrollout(), "DaemonSet", "node-exporter");
+    daemon_set["metadata"]["name"] = json!("other");
+    other["items"].as_array_mut().unwrap().push(daemon_set);
+    for (name, last) in [("wait-gone", without()), ("wait-other", other)] {
+        let fake = listing(name, &[midrollout(), midrollout(), midrollout(), last]);
+        let ran = wait(&fake, &["--timeout", "3s"]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), WAITING, gone), "{name}");
+    }
+    // A watch tells it, too.
+    let fake = Fake::watched("wait-deleted", &midrollout());
+    let mut command = fake.command(&["rollout", "status", "-w", "--interval", "20ms", "--timeout", "10s"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    fake.settled();
+    fake.tell("DELETED", &newer(object(&midrollout(), "DaemonSet", "node-exporter"), 100));
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(1), gone));
+}
+
 /// A time that no clock can tell is none.
 #[test]
 fn a_wait_may_be_longer_than_any_clock() {
