@@ -5,6 +5,7 @@ use crate::cluster::Event;
 use crate::cluster::kubectl::{Kubectl, Needs};
 use crate::cluster::{Objects, Source};
 use crate::shell::console::Stop;
+use std::collections::BTreeSet;
 use std::io::{self, BufReader};
 use std::process::Child;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -18,11 +19,35 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// How often all objects are listed even so: a change that got lost is found then.
 const AGAIN: Duration = Duration::from_secs(600);
 
+/// The objects as the watches keep them.
+struct Kept {
+    objects: Objects,
+    listed: Instant,
+    /// The namespaces whose powers were asked for; one may not be allowed to read them.
+    asked: BTreeSet<String>,
+}
+
+impl Kept {
+    fn new(objects: Objects) -> Self {
+        let asked = objects.namespaces_that_need_powers();
+        Kept { objects, listed: Instant::now(), asked }
+    }
+
+    /// No watch tells of namespaces: those that a changed policy needs are read.
+    fn learn_powers(&mut self, source: &Source) {
+        let needed = self.objects.namespaces_that_need_powers();
+        let new: BTreeSet<String> = needed.difference(&self.asked).cloned().collect();
+        if !new.is_empty() {
+            self.asked.extend(new.iter().cloned());
+            source.learn_powers(&mut self.objects, new);
+        }
+    }
+}
+
 /// Looks at a cluster, again and again.
 #[derive(Default)]
 pub(crate) struct Follow {
-    /// The objects as the watches keep them, and when they were listed.
-    kept: Option<(Objects, Instant)>,
+    kept: Option<Kept>,
     watches: Option<Watches>,
     /// The part of the cluster that these are about.
     needs: Option<Needs>,
@@ -37,14 +62,14 @@ impl Follow {
         if self.needs.replace(needs) != Some(needs) {
             (self.watches, self.kept) = (None, None);
         }
-        if let Some(objects) = self.changed() {
+        if let Some(objects) = self.changed(source) {
             return Ok(objects);
         }
         // A watch that has begun before the list tells each later change: nothing is lost between the two.
         let has_begun = self.watches.as_ref().is_some_and(Watches::have_begun);
         let objects = source.objects(needs)?;
         match &self.watches {
-            Some(_) if has_begun => self.kept = Some((objects.clone(), Instant::now())),
+            Some(_) if has_begun => self.kept = Some(Kept::new(objects.clone())),
             Some(_) => {}
             None if self.pause_until.is_none_or(|until| Instant::now() >= until) => {
                 self.watches = Watches::start(kubectl, needs).ok();
@@ -55,10 +80,10 @@ impl Follow {
     }
 
     /// The kept objects with the changes of the watches; `None` where all must be listed.
-    fn changed(&mut self) -> Option<Objects> {
+    fn changed(&mut self, source: &Source) -> Option<Objects> {
         let watches = self.watches.as_mut()?;
         let told = match &mut self.kept {
-            Some((objects, _)) => watches.tell(|event| objects.apply(event)),
+            Some(kept) => watches.tell(|event| kept.objects.apply(event)),
             // Before the list that they build on, they are kept for later.
             None => watches.hear(),
         };
@@ -69,8 +94,9 @@ impl Follow {
             (self.watches, self.kept) = (None, None);
             return None;
         }
-        let (objects, listed) = self.kept.as_ref()?;
-        (listed.elapsed() < AGAIN).then(|| objects.clone())
+        let kept = self.kept.as_mut().filter(|kept| kept.listed.elapsed() < AGAIN)?;
+        kept.learn_powers(source);
+        Some(kept.objects.clone())
     }
 }
 

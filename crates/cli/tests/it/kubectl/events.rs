@@ -1,11 +1,12 @@
 //! `plan --watch` of a cluster whose changes kubectl tells.
 
 use super::watch::{interrupt, start, until};
-use super::{Fake, midrollout, newer, object};
+use super::{Fake, midrollout, newer, object, steered};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufRead;
+use std::process::Stdio;
 use std::time::Duration;
 
 /// The pod of node-2, which is not Ready in the list.
@@ -129,4 +130,41 @@ fn the_flags_of_a_watch_are_those_of_the_list() {
     assert!(calls.contains(&format!("get daemonsets {end} --selector app=x")), "{calls:?}");
     assert!(calls.contains(&format!("get pods {end}")), "{calls:?}");
     assert_eq!(interrupt(child).0, Some(0));
+}
+
+/// No watch tells of namespaces: the one of a policy that needs powers is read once, also where that policy comes later.
+#[test]
+fn a_policy_that_comes_later_has_the_powers_of_its_namespace() {
+    let fake = Fake::watched("events-powers", &steered(&[("policy", "waves: [{}]")]));
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata":
+        {"name": "monitoring", "annotations": {"rollout.daemonset/powers": "turn"}}});
+    fs::write(fake.path("namespace.json"), namespace.to_string()).unwrap();
+    let mut command = fake.command(&["rollout", "status", "-w", "--interval", "20ms"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    fake.settled();
+    let reads = || fake.calls().iter().filter(|call| call.contains("namespace/")).count();
+    assert_eq!(reads(), 0, "{:?}", fake.calls());
+    let changed = steered(&[("policy", "{waves: [{}], turn: {cordon: true}}")]);
+    fake.tell("MODIFIED", &newer(object(&changed, "DaemonSet", "node-exporter"), 100));
+    while reads() == 0 {
+        assert_eq!(child.try_wait().unwrap(), None, "it still moves");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!((interrupt(child), reads()), ((Some(130), String::new()), 1));
+}
+
+/// One that may not be read is asked for once.
+#[test]
+fn a_namespace_that_may_not_be_read_is_asked_for_once() {
+    let fake = Fake::watched("events-no-powers", &steered(&[("policy", "waves: [{}]")]));
+    let (child, mut out) = start(&fake, &[]);
+    until(&mut out, "Run");
+    fake.settled();
+    let changed = steered(&[("policy", "{waves: [{}], turn: {cordon: true}}")]);
+    fake.tell("MODIFIED", &newer(object(&changed, "DaemonSet", "node-exporter"), 100));
+    picture(&mut out, ["Invalid", "needs the power turn"]);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(fake.calls().iter().filter(|call| call.contains("namespace/")).count(), 1);
+    assert_eq!(interrupt(child), (Some(0), String::new()));
 }

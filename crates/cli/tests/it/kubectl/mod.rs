@@ -53,7 +53,8 @@ impl Fake {
         Fake::new(name, &format!("{CONTEXT}\nget) cat '{}' ;;", dump(file)))
     }
 
-    /// A cluster that can be watched: the list is in `cluster.json`, and `KIND.events` grows. A watch ends with the file `open`.
+    /// A cluster that can be watched: the list is in `cluster.json`, its namespace in `namespace.json`, and `KIND.events` grows. A
+    /// watch ends with the file `open`.
     pub fn watched(name: &str, list: &Value) -> Self {
         let watch = "\
 n=0
@@ -63,8 +64,10 @@ while [ -e \"$here/open\" ]; do
   if [ $m -gt $n ]; then head -n $m \"$here/$2.events\" | tail -n +$((n + 1)); n=$m; fi
   sleep 0.02
 done";
-        let get =
-            format!("get) case \"$*\" in *--watch*) {watch} ;; *) cat \"$here/cluster.json\" ;; esac ;;");
+        let get = format!(
+            "get) case \"$*\" in *--watch*) {watch} ;; 'get namespace/'*) cat \"$here/namespace.json\" ;;
+             *) cat \"$here/cluster.json\" ;; esac ;;"
+        );
         let fake = Fake::new(name, &format!("{CONTEXT}\n{get}"));
         for (kind, file) in KINDS {
             let objects = list["items"].as_array().unwrap().iter().filter(|item| item["kind"] == kind);
