@@ -18,11 +18,11 @@ impl Case<'_> {
 
     /// The same for one of its pods.
     pub fn sentences_of_pod(&self, node: &NodeVerdict, pod: &PodVerdict) -> Vec<String> {
-        let mut sentences = vec![format!("It is on node {}. {}", node.node, self.pod(pod))];
+        let mut sentences = vec![format!("It is on node {}. {}", node.node, self.pod(node, pod))];
         sentences.extend(self.conflict(pod));
         sentences.push(self.placement(node));
         let others = node.pods.iter().filter(|other| other.pod.uid != pod.pod.uid);
-        sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(other))));
+        sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(node, other))));
         sentences.push(self.rule(node));
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));

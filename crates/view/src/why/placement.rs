@@ -1,6 +1,7 @@
 //! Whether a node should run a pod, and if not, which taint, selector or name says so.
 
 use crate::case::Case;
+use crate::why::goal::Goal;
 use daemonset::model::{Node, Taint};
 use daemonset::report::{NodePlacement, NodeVerdict};
 use serde_json::Value;
@@ -8,30 +9,29 @@ use serde_json::Value;
 impl Case<'_> {
     pub(super) fn placement(&self, verdict: &NodeVerdict) -> String {
         let name = &verdict.node;
+        let goal = self.goal(verdict);
+        let template = goal.template();
         let mut text = match &verdict.placement {
             NodePlacement::Run => format!("{name} should run a pod."),
             NodePlacement::ContinueOnly { taint, .. } => format!(
-                "{name} gets no new pod, though a pod that runs there may stay: the template does not tolerate the \
+                "{name} gets no new pod, though a pod that runs there may stay: {template} does not tolerate the \
                  taint {}.",
                 tainted(taint)
             ),
             NodePlacement::OtherNodeName => {
-                format!(
-                    "{name} must not run a pod: the template names the node {}.",
-                    self.template_text("nodeName")
-                )
+                format!("{name} must not run a pod: {template} names the node {}.", self.node_name(goal))
             }
             NodePlacement::NodeSelectorMismatch => format!(
-                "{name} must not run a pod: the template's nodeSelector does not match, as {}.",
-                self.selector_mismatch(name.as_str())
+                "{name} must not run a pod: {template}'s nodeSelector does not match{}.",
+                self.selector_mismatch(goal, name.as_str())
             ),
             NodePlacement::NodeAffinityMismatch => {
                 format!(
-                    "{name} must not run a pod: the template's required node affinity does not match its labels."
+                    "{name} must not run a pod: {template}'s required node affinity does not match its labels."
                 )
             }
             NodePlacement::UntoleratedNoExecute { taint, .. } => format!(
-                "{name} must not run a pod: the template does not tolerate the taint {}.",
+                "{name} must not run a pod: {template} does not tolerate the taint {}.",
                 tainted(taint)
             ),
             other => format!("{name}: {other:?}."),
@@ -45,15 +45,23 @@ impl Case<'_> {
         text
     }
 
-    fn template_text(&self, member: &str) -> String {
-        let spec = self.planned.daemon_set.spec.template.get("spec");
-        spec.and_then(|spec| spec.get(member)).and_then(Value::as_str).unwrap_or_default().to_owned()
+    /// The pod template of the version that a node should have.
+    fn template_of(&self, goal: Goal<'_>) -> Option<&Value> {
+        match goal {
+            Goal::Current => Some(&self.planned.daemon_set.spec.template),
+            Goal::Base { name, .. } => self.revision(name)?.data.pointer("/spec/template"),
+        }
     }
 
-    /// `disk=ssd is wanted, and its label disk is hdd`.
-    fn selector_mismatch(&self, name: &str) -> String {
+    fn node_name(&self, goal: Goal<'_>) -> &str {
+        let name = self.template_of(goal).and_then(|template| template.pointer("/spec/nodeName"));
+        name.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// `, as disk=ssd is wanted and the node has disk=hdd`
+    fn selector_mismatch(&self, goal: Goal<'_>, name: &str) -> String {
         let node = self.models.nodes.iter().find(|node| node.metadata.name.as_str() == name);
-        let wanted = self.planned.daemon_set.spec.template.pointer("/spec/nodeSelector");
+        let wanted = self.template_of(goal).and_then(|template| template.pointer("/spec/nodeSelector"));
         let wanted = wanted.and_then(Value::as_object).into_iter().flatten();
         let missing = wanted.filter_map(|(key, value)| {
             let value = value.as_str().unwrap_or_default();
@@ -64,7 +72,8 @@ impl Case<'_> {
                 None => Some(format!("{key}={value} is wanted and the node has no label {key}")),
             }
         });
-        missing.collect::<Vec<_>>().join("; ")
+        let missing: Vec<String> = missing.collect();
+        if missing.is_empty() { String::new() } else { format!(", as {}", missing.join("; ")) }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The pods of a node: revision, state, and since when.
 
 use crate::case::Case;
-use crate::words::deleting;
 use daemonset::report::{Evidence, NodeVerdict, PodState, PodVerdict};
 use jiff::SignedDuration;
 
@@ -11,13 +10,14 @@ impl Case<'_> {
             [] => vec!["It has no pod of the DaemonSet.".to_owned()],
             pods => pods
                 .iter()
-                .flat_map(|pod| [Some(self.pod(pod)), self.conflict(pod)].into_iter().flatten())
+                .flat_map(|pod| [Some(self.pod(node, pod)), self.conflict(pod)].into_iter().flatten())
                 .collect(),
         }
     }
 
     /// Its revision, its state, and whether it goes.
-    pub(super) fn pod(&self, pod: &PodVerdict) -> String {
+    pub(super) fn pod(&self, node: &NodeVerdict, pod: &PodVerdict) -> String {
+        let deleting = |reason| self.goal(node).deleting(reason);
         let deleted = pod.deleted.map(|reason| format!(" This plan deletes it: {}.", deleting(reason)));
         let PodVerdict { pod: object, state, .. } = pod;
         let (name, class, state) = (&object.name, self.class(pod), self.state(*state));

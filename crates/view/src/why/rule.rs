@@ -3,8 +3,9 @@
 use crate::case::Case;
 use crate::plan::phrase::outcome;
 use crate::steered::{has_available, is_live};
+use crate::why::goal::Goal;
 use crate::words::{self, count};
-use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState};
 use daemonset::{CreateReason, DeleteReason, Rejections};
 
 /// Names at most so many nodes.
@@ -54,13 +55,15 @@ impl Case<'_> {
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
             NodeOutcome::Create { reason, batch, rejected, .. } => {
-                creates(*reason, *batch) + &rejected_before(*rejected) + &self.refused_before()
+                creates(self.goal(node), *reason, *batch)
+                    + &rejected_before(*rejected)
+                    + &self.refused_before()
             }
             NodeOutcome::Delete { reason, rejected, .. } => {
-                self.after_delete(*reason) + &rejected_before(*rejected) + &self.refused_before()
+                after_delete(self.goal(node), *reason) + &rejected_before(*rejected) + &self.refused_before()
             }
             NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
-                self.changes_in_place(*reason) + &rejected_before(*rejected)
+                self.changes_in_place(node, *reason) + &rejected_before(*rejected)
             }
             NodeOutcome::WaitsForNextPlan
             | NodeOutcome::HeldByMaxUnavailable { .. }
@@ -102,10 +105,12 @@ impl Case<'_> {
     }
 
     fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
-        let pod = outdated(node).map_or("POD", |pod| pod.pod.name.as_str());
+        let goal = self.goal(node);
+        let pod = node.pods.iter().find(|pod| !goal.is_of(pod)).map_or("POD", |pod| pod.pod.name.as_str());
+        let other = goal.other();
         let namespace = &self.planned.daemon_set.metadata.namespace;
         format!(
-            "The strategy is OnDelete: its outdated pod stays until somebody deletes it, as by kubectl delete \
+            "The strategy is OnDelete: its {other} stays until somebody deletes it, as by kubectl delete \
              pod -n {namespace} {pod}."
         )
     }
@@ -152,29 +157,12 @@ impl Case<'_> {
         }
     }
 
-    fn after_delete(&self, reason: DeleteReason) -> String {
-        let then = match reason {
-            DeleteReason::NodeExcluded | DeleteReason::NodeGone => "No other pod follows",
-            DeleteReason::ExcessPod
-            | DeleteReason::SuccessorAvailable
-            | DeleteReason::NotReadyBesideSuccessor => "The other pod of the node stays",
-            DeleteReason::SucceededPod
-            | DeleteReason::FailedPod
-            | DeleteReason::TolerationWithdrawn
-            | DeleteReason::OutdatedPending
-            | DeleteReason::OutdatedNotReady
-            | DeleteReason::OutdatedNotYetAvailable
-            | DeleteReason::OutdatedAvailable => "An updated pod follows when it is gone",
-            _ => "A later plan goes on",
-        };
-        format!("{then}.")
-    }
-
     fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
         let others = self.users(node);
         format!(
-            "Its outdated pod waits, because maxUnavailable is spent: {} may be without an available pod, and {used} {} \
-             so.{} It goes once {} an available pod again.",
+            "Its {} waits, because maxUnavailable is spent: {} may be without an available pod, and {used} {} so.{} It goes \
+             once {} an available pod again.",
+            self.goal(node).other(),
             count(limit as usize, "node"),
             if used == 1 { "is" } else { "are" },
             self.spent_by(&others),
@@ -184,12 +172,15 @@ impl Case<'_> {
 
     fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
         let others = self.users(node);
+        let goal = self.goal(node);
         format!(
-            "Its outdated pod waits, because maxSurge is spent: {} may have two pods, and {used} {}.{} The updated pod \
-             comes beside it once {} a single pod again.",
+            "Its {} waits, because maxSurge is spent: {} may have two pods, and {used} {}.{} The {} comes beside it once {} \
+             a single pod again.",
+            goal.other(),
             count(limit as usize, "node"),
             if used == 1 { "has" } else { "have" },
             self.spent_by(&others),
+            goal.wanted(),
             have(used.saturating_sub(limit) + 1, &others)
         )
     }
@@ -216,15 +207,20 @@ impl Case<'_> {
     }
 
     fn waits_for_ready(&self, node: &NodeVerdict) -> String {
+        let goal = self.goal(node);
         let pod = node.pods.iter().find(|pod| {
-            pod.updated && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
+            goal.is_of(pod) && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
         });
-        let has_outdated = node.pods.iter().any(|pod| !pod.updated && is_live(pod.state));
-        let then =
-            if has_outdated { " Its outdated pod goes once the updated one is available." } else { "" };
+        let then = match goal {
+            _ if !node.pods.iter().any(|pod| !goal.is_of(pod) && is_live(pod.state)) => "",
+            Goal::Current => " Its outdated pod goes once the updated one is available.",
+            Goal::Base { .. } => {
+                " Its pod of another revision goes once the one of the base revision is available."
+            }
+        };
         let waits = match pod {
             Some(pod) => format!("It waits until {} is Ready{}", pod.pod.name, self.because(node)),
-            None => "It waits until its updated pod is Ready.".to_owned(),
+            None => format!("It waits until its {} is Ready.", goal.wanted()),
         };
         waits + then
     }
@@ -246,7 +242,8 @@ impl Case<'_> {
         let names = if names.is_empty() { "its pod".to_owned() } else { names.join(" and ") };
         match self.because(node) {
             because if because == "." => {
-                format!("It waits until {names} is gone: an updated pod follows then.")
+                let follows = follows(self.goal(node));
+                format!("It waits until {names} is gone: {follows} then.")
             }
             because => format!("It waits until {names} is gone{because}"),
         }
@@ -273,7 +270,7 @@ fn rejected_before(rejected: Option<Rejections>) -> String {
     )
 }
 
-fn creates(reason: CreateReason, batch: u32) -> String {
+fn creates(goal: Goal<'_>, reason: CreateReason, batch: u32) -> String {
     let after = match batch {
         0 => "at once".to_owned(),
         batch => format!("in batch {batch}, once the batches before have gone well"),
@@ -281,15 +278,44 @@ fn creates(reason: CreateReason, batch: u32) -> String {
     match reason {
         CreateReason::MissingPod => format!("This plan creates its pod {after}, because it has none."),
         CreateReason::Surge => format!(
-            "This plan creates its updated pod {after}, beside the outdated one, which goes when the new one is \
-             available."
+            "This plan creates its {} {after}, beside the {}, which goes when the new one is available.",
+            goal.wanted(),
+            match goal {
+                Goal::Current => "outdated one",
+                Goal::Base { .. } => "one of another revision",
+            }
         ),
         other => format!("This plan creates a pod {after}: {other:?}."),
     }
 }
 
-fn outdated(node: &NodeVerdict) -> Option<&PodVerdict> {
-    node.pods.iter().find(|pod| !pod.updated)
+fn after_delete(goal: Goal<'_>, reason: DeleteReason) -> String {
+    let then = match reason {
+        DeleteReason::NodeExcluded | DeleteReason::NodeGone => "No other pod follows",
+        DeleteReason::ExcessPod
+        | DeleteReason::SuccessorAvailable
+        | DeleteReason::NotReadyBesideSuccessor => "The other pod of the node stays",
+        DeleteReason::SucceededPod
+        | DeleteReason::FailedPod
+        | DeleteReason::TolerationWithdrawn
+        | DeleteReason::OutdatedPending
+        | DeleteReason::OutdatedNotReady
+        | DeleteReason::OutdatedNotYetAvailable
+        | DeleteReason::OutdatedAvailable => {
+            return format!("{}.", words::capitalized(&format!("{} when it is gone", follows(goal))));
+        }
+        _ => "A later plan goes on",
+    };
+    format!("{then}.")
+}
+
+/// `an updated pod follows`
+fn follows(goal: Goal<'_>) -> String {
+    let article = match goal {
+        Goal::Current => "an",
+        Goal::Base { .. } => "a",
+    };
+    format!("{article} {} follows", goal.wanted())
 }
 
 fn within_budget(reason: DeleteReason) -> bool {

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::hostile;
 use crate::turning::list;
-use crate::words::{self, deleting};
+use crate::words;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::{OnTimeout, TurnMode, TurnPolicy};
@@ -24,11 +24,11 @@ impl Case<'_> {
         }
     }
 
-    pub(super) fn changes_in_place(&self, reason: DeleteReason) -> String {
+    pub(super) fn changes_in_place(&self, node: &NodeVerdict, reason: DeleteReason) -> String {
         format!(
             "This plan changes its pod in its place: {}. Containers with a new image start anew; until they run, the pod counts \
              as not Ready.",
-            deleting(reason)
+            self.goal(node).deleting(reason)
         )
     }
 
@@ -141,7 +141,8 @@ impl Case<'_> {
         let ends = ends_at
             .map(|at| format!("; the update waits for it until {at} ({})", words::relative(at, self.now)));
         format!(
-            "Its outdated pod stays until {images} {are} on the node. {pulled}{}.",
+            "Its {} stays until {images} {are} on the node. {pulled}{}.",
+            self.goal(node).other(),
             ends.unwrap_or_default()
         )
     }

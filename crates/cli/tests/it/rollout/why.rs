@@ -1,9 +1,9 @@
 //! `why` of nodes that a rollout has reached, and of those that wait for it.
 
-use super::{Fleet, NOW, WAVES};
+use super::{Fleet, NOW, WAVES, pod, revision};
 use crate::program::run;
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The sentences about the rollout of a node.
 fn why(fleet: &Fleet, name: &str, node: &str) -> String {
@@ -74,7 +74,7 @@ fn rolled_back() {
     let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");
     let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
     assert_snapshot!(why(&fleet, "why-back-a", "a"), @"
-    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by b (pod new-b can't pull the image of container agent: ImagePullBackOff, since 2026-01-01T00:30:00Z, for 30m). It goes once b has an available pod again.
+    Its pod of another revision waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by b (pod new-b can't pull the image of container agent: ImagePullBackOff, since 2026-01-01T00:30:00Z, for 30m). It goes once b has an available pod again.
     The new version has failed (TooManyFailures), so that every node goes back to old: a new template is a new start, and kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed- gives this one another chance.
     Run        kubectl describe pod -n logging new-b
                kubectl rollout undo -n logging daemonset/agent
@@ -109,5 +109,167 @@ fn a_held_node_without_a_base() {
     assert_snapshot!(why(&fleet, "why-no-base", "e"), @"
     The rollout has not reached it: it keeps the old version. It belongs to no wave, so this is for good: a wave that selects it, or a larger upTo, would reach it.
     Warning: 4 nodes wait for the rollout, but there is no old revision: a missing pod there gets the new version at once.
+    ");
+}
+
+/// All sentences about a node or a pod, without the commands.
+fn all(fleet: &Fleet, name: &str, subject: &str) -> String {
+    let printed = fleet.printed(name, &format!("why {subject} -f"));
+    printed.lines().filter(|line| !line.contains("kubectl ")).collect::<Vec<_>>().join("\n")
+}
+
+const ROLL_BACK: &str = "{waves: [{upTo: 1}, {}], onFailure: {action: RollBack}}";
+const FAILED: &str = "2 2026-01-01T00:50:00Z TooManyFailures";
+
+#[test]
+fn a_roll_back_replaces_pods_by_those_of_the_base_revision() {
+    let mut fleet = Fleet::with_policy(ROLL_BACK).marked("failed", FAILED).updated("a", 900);
+    assert_snapshot!(all(&fleet, "why-goes-back", "a"), @"
+    Node a, DaemonSet logging/agent
+    a should run a pod.
+    Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m). This plan deletes it: not of the base revision, within the budget.
+    A pod of the base revision follows when it is gone.
+    ");
+    assert_snapshot!(all(&fleet, "why-goes-back-pod", "new-a"), @"
+    Pod new-a, DaemonSet logging/agent
+    It is on node a. Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m). This plan deletes it: not of the base revision, within the budget.
+    a should run a pod.
+    A pod of the base revision follows when it is gone.
+    ");
+    fleet.pods.retain(|pod| pod["spec"]["nodeName"] != "a");
+    fleet.pods.push(not_ready(pod("a", "old", 60)));
+    assert_snapshot!(all(&fleet, "why-came-back", "a"), @"
+    Node a, DaemonSet logging/agent
+    a should run a pod.
+    Pod old-a is outdated, of revision #1 (the current one is #2); it runs, but has not been Ready since 2026-01-01T00:59:00Z (for 60s).
+    It waits until old-a is Ready.
+    ");
+    let mut going = pod("a", "new", 900);
+    going["metadata"]["deletionTimestamp"] = json!("2026-01-01T01:00:10Z");
+    *fleet.pods.last_mut().unwrap() = going;
+    assert_snapshot!(all(&fleet, "why-going-back", "a"), @"
+    Node a, DaemonSet logging/agent
+    a should run a pod.
+    Pod new-a is updated, of revision #2; it is terminating, and should be gone at 2026-01-01T01:00:10Z, in 10s.
+    It waits until new-a is gone: a pod of the base revision follows then.
+    ");
+}
+
+#[test]
+fn a_roll_back_under_surge_and_on_delete() {
+    let mut fleet =
+        Fleet::with_policy(ROLL_BACK).marked("failed", FAILED).updated("a", 900).updated("b", 900);
+    fleet.daemon_set["spec"]["updateStrategy"] =
+        json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
+    assert_snapshot!(all(&fleet, "why-surges-back", "a"), @"
+    Node a, DaemonSet logging/agent
+    a should run a pod.
+    Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
+    This plan creates its pod of the base revision at once, beside the one of another revision, which goes when the new one is available.
+    ");
+    assert_snapshot!(all(&fleet, "why-surges-back-later", "b"), @"
+    Node b, DaemonSet logging/agent
+    b should run a pod.
+    Pod new-b is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
+    Its pod of another revision waits, because maxSurge is spent: 1 node may have two pods, and 1 has. It is spent by a (CREATE: updated, beside the outdated one). The pod of the base revision comes beside it once a has a single pod again.
+    ");
+    fleet.pods.push(not_ready(pod("a", "old", 60)));
+    assert_snapshot!(all(&fleet, "why-surged-back", "a"), @"
+    Node a, DaemonSet logging/agent
+    a should run a pod.
+    Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
+    Pod old-a is outdated, of revision #1 (the current one is #2); it runs, but has not been Ready since 2026-01-01T00:59:00Z (for 60s).
+    It waits until old-a is Ready. Its pod of another revision goes once the one of the base revision is available.
+    ");
+    fleet.pods.pop();
+    fleet.daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+    assert_snapshot!(why(&fleet, "why-back-on-delete", "a"), @"
+    The strategy is OnDelete: its pod of another revision stays until somebody deletes it, as by kubectl delete pod -n logging new-a.
+    The new version has failed (TooManyFailures), so that every node goes back to old: a new template is a new start, and kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed- gives this one another chance.
+    ");
+}
+
+fn not_ready(mut pod: Value) -> Value {
+    pod["status"]["conditions"][0]["status"] = json!("False");
+    pod
+}
+
+#[test]
+fn a_broken_pod_of_a_held_node_comes_back_as_base() {
+    let mut failed = Fleet::with_policy(WAVES).updated("a", 60);
+    failed.pods[0]["status"] = json!({"phase": "Failed"});
+    assert_snapshot!(all(&failed, "why-held-failed", "b"), @"
+    Node b, DaemonSet logging/agent
+    b should run a pod.
+    Pod old-b is outdated, of revision #1 (the current one is #2); it has failed. This plan deletes it: it has failed.
+    A pod of the base revision follows when it is gone.
+    ");
+    let mut abandoned = Fleet::with_policy(WAVES).updated("a", 60);
+    abandoned.revisions[1]["revision"] = json!(3);
+    abandoned.revisions.push(revision("abandoned", 2, "agent:broken"));
+    abandoned.pods[0] = not_ready(pod("b", "abandoned", 60));
+    assert_snapshot!(all(&abandoned, "why-abandoned", "b"), @"
+    Node b, DaemonSet logging/agent
+    b should run a pod.
+    Pod abandoned-b is outdated, of revision #2 (the current one is #3); it runs, but has not been Ready since 2026-01-01T00:59:00Z (for 60s). This plan deletes it: not of the base revision and not Ready, down anyway.
+    A pod of the base revision follows when it is gone.
+    ");
+    // The same pod on a node that the rollout reaches.
+    let mut reached = Fleet::with_policy("waves: [{}]").updated("a", 60);
+    reached.pods[0]["status"] = json!({"phase": "Failed"});
+    assert_snapshot!(all(&reached, "why-reached-failed", "b"), @"
+    Node b, DaemonSet logging/agent
+    b should run a pod.
+    Pod old-b is outdated, of revision #1 (the current one is #2); it has failed. This plan deletes it: it has failed.
+    An updated pod follows when it is gone.
+    It belongs to wave 0, which is updating.
+    ");
+}
+
+#[test]
+fn a_held_node_that_the_base_revision_does_not_want() {
+    let mut fleet = Fleet::with_policy("paused: true");
+    fleet.pods.retain(|pod| pod["spec"]["nodeName"] != "b");
+    fleet.nodes[0]["metadata"]["labels"]["disk"] = json!("ssd");
+    let base = &mut fleet.revisions[0]["data"]["spec"]["template"]["spec"];
+    base["nodeSelector"] = json!({"disk": "ssd"});
+    assert_snapshot!(all(&fleet, "why-base-selector", "b"), @"
+    Node b, DaemonSet logging/agent
+    b must not run a pod: the base template's nodeSelector does not match, as disk=ssd is wanted and the node has no label disk.
+    It has no pod of the DaemonSet.
+    Nothing is to be done here.
+    ");
+    let base = &mut fleet.revisions[0]["data"]["spec"]["template"]["spec"];
+    base["nodeSelector"] = json!({});
+    base["nodeName"] = json!("a");
+    assert_snapshot!(all(&fleet, "why-base-name", "b"), @"
+    Node b, DaemonSet logging/agent
+    b must not run a pod: the base template names the node a.
+    It has no pod of the DaemonSet.
+    Nothing is to be done here.
+    ");
+}
+
+#[test]
+fn a_taint_that_neither_template_tolerates() {
+    let tainted = |policy: &str| {
+        let mut fleet = Fleet::with_policy(policy);
+        fleet.nodes[4]["spec"] = json!({"taints": [{"key": "gpu", "effect": "NoExecute"}]});
+        fleet
+    };
+    assert_snapshot!(all(&tainted(WAVES), "why-taint-of-base", "e"), @"
+    Node e, DaemonSet logging/agent
+    e must not run a pod: the base template does not tolerate the taint gpu:NoExecute.
+    Pod old-e is outdated, of revision #1 (the current one is #2); it is Ready and available since 2026-01-01T00:30:00Z (for 30m). This plan deletes it: the node must not run it.
+    No other pod follows.
+    ");
+    // The nodes that take no part follow once all others are released.
+    let mut released = tainted("waves: [{upTo: 2}, {}]").updated("a", 900).updated("b", 900);
+    released.pods.retain(|pod| pod["spec"]["nodeName"] != "e");
+    assert_snapshot!(all(&released, "why-taint-at-the-end", "e"), @"
+    Node e, DaemonSet logging/agent
+    e must not run a pod: the template does not tolerate the taint gpu:NoExecute.
+    It has no pod of the DaemonSet.
+    Nothing is to be done here.
     ");
 }

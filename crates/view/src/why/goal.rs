@@ -1,0 +1,105 @@
+//! The version that a node should have: the current one or, where a rollout goes back or has not reached the node, the base revision.
+
+use crate::case::Case;
+use crate::steered::{Steered, has_updated};
+use daemonset::DeleteReason;
+use daemonset::model::ControllerRevision;
+use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, RolloutStage};
+
+/// The version that a node should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal<'a> {
+    Current,
+    /// The base revision, by its name and its hash.
+    Base {
+        name: &'a str,
+        hash: &'a str,
+    },
+}
+
+impl<'a> Goal<'a> {
+    /// Of a node under a rollout.
+    fn under(steered: &Steered<'a>, node: &NodeVerdict) -> Self {
+        let base = steered.report.base.as_deref().zip(steered.report.base_hash.as_deref());
+        match base {
+            Some((name, hash)) if !is_reached(steered, node) => Goal::Base { name, hash },
+            _ => Goal::Current,
+        }
+    }
+
+    pub(super) fn is_of(self, pod: &PodVerdict) -> bool {
+        match self {
+            Goal::Current => pod.updated,
+            Goal::Base { hash, .. } => !pod.updated && pod.hash.as_deref() == Some(hash),
+        }
+    }
+
+    /// A pod of this version.
+    pub(super) fn wanted(self) -> &'static str {
+        match self {
+            Goal::Current => "updated pod",
+            Goal::Base { .. } => "pod of the base revision",
+        }
+    }
+
+    /// A pod of another version.
+    pub(super) fn other(self) -> &'static str {
+        match self {
+            Goal::Current => "outdated pod",
+            Goal::Base { .. } => "pod of another revision",
+        }
+    }
+
+    /// The template that decides whether the node should run a pod.
+    pub(super) fn template(self) -> &'static str {
+        match self {
+            Goal::Current => "the template",
+            Goal::Base { .. } => "the base template",
+        }
+    }
+
+    /// Why a plan deletes a pod. The reasons of an update name pods outdated that are of another version than this one.
+    pub(super) fn deleting(self, reason: DeleteReason) -> String {
+        let text = crate::words::deleting(reason);
+        match self {
+            Goal::Current => text,
+            Goal::Base { .. } => text.replacen("outdated", "not of the base revision", 1),
+        }
+    }
+}
+
+impl Case<'_> {
+    /// The version that a node should have.
+    pub(super) fn goal(&self, node: &NodeVerdict) -> Goal<'_> {
+        self.steered().map_or(Goal::Current, |steered| Goal::under(&steered, node))
+    }
+
+    /// A revision of the DaemonSet.
+    pub(super) fn revision(&self, name: &str) -> Option<&ControllerRevision> {
+        let namespace = &self.planned.daemon_set.metadata.namespace;
+        let mut revisions = self.models.revisions.iter();
+        revisions.find(|it| it.metadata.name == name && it.metadata.namespace == *namespace)
+    }
+}
+
+/// Whether a rollout gives the node the current version.
+fn is_reached(steered: &Steered<'_>, node: &NodeVerdict) -> bool {
+    if matches!(node.outcome, NodeOutcome::HeldByRollout { .. }) {
+        return false;
+    }
+    match steered.report.stage {
+        RolloutStage::Over => true,
+        RolloutStage::RolledBack { .. } => false,
+        // A node keeps the version that it has, though its wave is not open.
+        RolloutStage::GoingOn => has_updated(node) || is_released(steered, node),
+        RolloutStage::Paused | RolloutStage::Stopped { .. } | _ => has_updated(node),
+    }
+}
+
+fn is_released(steered: &Steered<'_>, node: &NodeVerdict) -> bool {
+    match steered.first_wave(node) {
+        Some((index, _)) => steered.is_open(index),
+        // A node that takes no part follows when all that do are released.
+        None => steered.next_wave().is_none() && steered.in_no_wave().is_none(),
+    }
+}
