@@ -64,7 +64,7 @@ pub fn about_node<'a>(
             verdict: None,
             pod: None,
             detail: None,
-            sentences: vec![format!("There is no plan: {error}")],
+            sentences: vec![no_plan(error)],
             commands: Vec::new(),
         },
         Ok(plan) => {
@@ -85,4 +85,8 @@ pub fn about_node<'a>(
         sentences.push("There is no DaemonSet here.".to_owned());
     }
     Answer { kind: "Node", name, now: view.now, sentences, daemon_sets }
+}
+
+fn no_plan(error: &str) -> String {
+    format!("There is no plan: {error}")
 }

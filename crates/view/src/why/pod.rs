@@ -2,10 +2,10 @@
 
 use crate::case::View;
 use crate::plan::Planned;
-use crate::why::{AboutDaemonSet, Answer};
+use crate::why::{AboutDaemonSet, Answer, no_plan};
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::Pod;
-use daemonset::report::Warning;
+use daemonset::report::{Situation, Warning};
 use daemonset::{Action, Plan};
 
 /// Why a pod is as it is.
@@ -13,36 +13,52 @@ pub fn about<'a>(pod: &'a Pod, planned: &'a [Planned], view: &View<'a>) -> Answe
     let (name, namespace) = (pod.metadata.name.as_str(), pod.metadata.namespace.as_str());
     let mut daemon_sets = Vec::new();
     for planned in planned {
-        let Ok(plan) = &planned.plan else { continue };
-        let case = view.case(planned, plan);
-        let verdict = plan.report.nodes.iter().find_map(|node| {
-            let pod = node.pods.iter().find(|it| it.pod.name == name && it.pod.namespace == namespace)?;
-            Some((node, pod))
+        let verdict = planned.plan.as_ref().ok().and_then(|plan| {
+            let case = view.case(planned, plan);
+            plan.report.nodes.iter().find_map(|node| {
+                let pod = node.pods.iter().find(|it| it.pod.name == name && it.pod.namespace == namespace)?;
+                Some((case, node, pod))
+            })
         });
-        if let Some((node, verdict)) = verdict {
-            let sentences = case.sentences_of_pod(node, verdict);
+        if let Some((case, node, verdict)) = verdict {
             daemon_sets.push(AboutDaemonSet {
                 name: &planned.name,
                 verdict: Some(node),
                 pod: Some(verdict),
                 detail: planned.details.get(node.node.as_str()),
-                sentences,
+                sentences: case.sentences_of_pod(node, verdict),
                 commands: case.look(node),
             });
-        } else if let Some(sentence) = outside(plan, pod, planned, view.plugin) {
-            let sentences = vec![sentence];
+        } else if let Some(sentence) = without_verdict(pod, planned, view) {
             daemon_sets.push(AboutDaemonSet {
                 name: &planned.name,
                 verdict: None,
                 pod: None,
                 detail: None,
-                sentences,
+                sentences: vec![sentence],
                 commands: Vec::new(),
             });
         }
     }
     let sentences = if daemon_sets.is_empty() { vec![foreign(pod)] } else { Vec::new() };
     Answer { kind: "Pod", name, now: view.now, sentences, daemon_sets }
+}
+
+/// The pod is the DaemonSet's, and has no verdict; `None` if it is another's.
+fn without_verdict(pod: &Pod, planned: &Planned, view: &View<'_>) -> Option<String> {
+    let owner = pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
+    let is_its = owner.is_some_and(|owner| owner.uid == planned.daemon_set.metadata.uid);
+    match &planned.plan {
+        Err(error) => is_its.then(|| no_plan(error)),
+        Ok(plan) => outside(plan, pod, planned, view.plugin).or_else(|| {
+            is_its.then(|| match plan.report.situation {
+                Situation::Synced => {
+                    "The DaemonSet is its controller, and this plan leaves it alone.".to_owned()
+                }
+                _ => view.case(planned, plan).situation(),
+            })
+        }),
+    }
 }
 
 /// The pod is the DaemonSet's, or was until this plan, and has no node among the verdicts.

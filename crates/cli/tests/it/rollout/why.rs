@@ -273,3 +273,35 @@ fn a_taint_that_neither_template_tolerates() {
     Nothing is to be done here.
     ");
 }
+
+#[test]
+fn a_pod_of_a_daemon_set_without_verdicts() {
+    let mut fleet = Fleet::with_policy(WAVES);
+    fleet.daemon_set["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:59:00Z");
+    fleet.daemon_set["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
+    assert_snapshot!(all(&fleet, "why-deleted", "old-a"), @"
+    Pod old-a, DaemonSet logging/agent
+    Nothing is done for any node: the DaemonSet is being deleted.
+    ");
+    // A plan that is refused, beside another DaemonSet whose plan is not.
+    let mut refused = Fleet::with_policy(WAVES);
+    refused.daemon_set["spec"]["selector"] = json!({"matchLabels": {"app": "another"}});
+    refused.nodes.push(crate::plan::daemon_set("beside"));
+    assert_snapshot!(all(&refused, "why-refused", "old-a"), @r#"
+    Pod old-a, DaemonSet logging/agent
+    There is no plan: spec.template.metadata.labels: Invalid value: {"app": "agent"}: must match spec.selector, or each created pod would be released at once
+    "#);
+    // Another controller releases the pods of a driven update.
+    let mut driven = Fleet::with_policy("drive: {type: RollingUpdate}");
+    driven.daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+    driven.pods[0]["metadata"]["labels"] = json!({});
+    assert_snapshot!(all(&driven, "why-driven", "old-a"), @"
+    Pod old-a, DaemonSet logging/agent
+    The DaemonSet is its controller, and this plan leaves it alone.
+    ");
+    // The owner of the same name is another.
+    driven.pods[0]["metadata"]["ownerReferences"][0]["uid"] = json!("before");
+    assert_snapshot!(all(&driven, "why-of-before", "old-a"), @"
+    Pod logging/old-a on a belongs to none of these DaemonSets: its controller is DaemonSet agent.
+    ");
+}
