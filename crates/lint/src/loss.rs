@@ -1,4 +1,4 @@
-//! Nodes that lose their pod at once when the new template is applied, independent of every budget.
+//! Nodes that lose their pod by the new template, independent of every budget: at once, or where a policy steers the rollout at its end.
 //!
 //! v1.36 `daemon_controller.go podsShouldBeOnNode`: node sync deletes the pods of excluded nodes.
 
@@ -31,7 +31,10 @@ pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) ->
             lost.entry(loss).or_default().push(node.name());
         }
     }
-    lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, targets)).collect()
+    // Then these nodes wait as the others do, but for those of another controller, which knows no waves.
+    let policy = &context.preflight.policy;
+    let is_steered = policy.rollout.is_some() && policy.drive.is_none();
+    lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, (targets, is_steered))).collect()
 }
 
 fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: &Node<'_>) -> Option<Loss> {
@@ -65,7 +68,7 @@ fn had_pod(context: &Context<'_>, node: &Node<'_>, before: Placement) -> bool {
     may_run && node.has_pod()
 }
 
-fn finding(loss: Loss, nodes: Vec<NodeName>, targets: usize) -> Finding {
+fn finding(loss: Loss, nodes: Vec<NodeName>, (targets, is_steered): (usize, bool)) -> Finding {
     let (rule, field) = match loss {
         Loss::NodeName => (Rule::SelectionNarrowed, "nodeName"),
         Loss::NodeSelector => (Rule::SelectionNarrowed, "nodeSelector"),
@@ -78,12 +81,13 @@ fn finding(loss: Loss, nodes: Vec<NodeName>, targets: usize) -> Finding {
     };
     let loses = if nodes.len() == 1 { "loses its pod" } else { "lose their pods" };
     let of = if targets == 1 { "1 target node".to_owned() } else { format!("{targets} target nodes") };
-    Finding::new(rule, Severity::Error, format!("{POD}.{field}"))
-        .why(format_args!(
-            "{} of {of} {loses} at once, whatever maxUnavailable is: {}",
-            nodes.len(),
-            node_names(&nodes)
-        ))
+    let (severity, when) = if is_steered {
+        (Severity::Warning, "together, once the rollout has released all nodes that take part")
+    } else {
+        (Severity::Error, "at once, whatever maxUnavailable is")
+    };
+    Finding::new(rule, severity, format!("{POD}.{field}"))
+        .why(format_args!("{} of {of} {loses} {when}: {}", nodes.len(), node_names(&nodes)))
         .remedy(remedy)
         .nodes(nodes)
 }

@@ -30,6 +30,16 @@ fn a_narrowed_selection_is_found() {
     let findings = after(&stored, &narrow(stored.clone()));
     assert_snapshot!(lines(&findings), @"Error SelectionNarrowed spec.template.spec.nodeSelector: 2 of 4 target nodes lose their pods at once, whatever maxUnavailable is: b, c.");
     assert_eq!(nodes(&findings[0]), ["b", "c"], "d has no pod to lose");
+    // Where a policy steers they are held until the others have it; another controller knows no waves.
+    let steered = narrow(stored.clone()).policy(json!({"rollout": {"waves": [{"upTo": 1}, {}]}}));
+    let found = lines(&after(&stored, &steered));
+    assert!(
+        found.contains("Warning SelectionNarrowed") && found.contains("together, once the rollout"),
+        "{found}"
+    );
+    let plan = steered.plan();
+    let deletes = plan.actions.iter().filter(|action| action.kind() == "DeletePod").count();
+    assert_eq!(deletes, 0, "{:?}", plan.actions);
     assert_eq!(
         after(&narrow(stored.clone()), &narrow(stored.clone())),
         [],
