@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// How old a list may be for a drain. A DaemonSet that is missing in it blocks, and one that is gone has no pod for long.
+/// How old a list may be for a drain.
 const OLDEST_LIST: Duration = Duration::from_secs(10);
 
 /// The DaemonSets of the cluster; clones share their lists.
@@ -36,21 +36,21 @@ impl Daemons {
         Daemons { caches, client, is_whole, listed: Arc::default() }
     }
 
-    /// The owners whose pods are daemons. Where this process may not list all, those of its own part: the pods of the others block.
-    pub(crate) async fn owners(&self) -> Vec<DaemonOwner> {
+    /// The owners whose pods are daemons: all of them, since a drain may evict the pods of one that is missing here.
+    ///
+    /// # Errors
+    /// The reason why they can't be read.
+    pub(crate) async fn owners(&self) -> Result<Vec<DaemonOwner>, String> {
         let cached = self.caches.daemon_sets.state();
         let mut owners: Vec<DaemonOwner> = cached.iter().map(|ds| DaemonOwner::from(&**ds)).collect();
         if !self.is_whole {
             let mut listed = self.listed.lock().await;
             if listed.as_ref().is_none_or(|(at, _)| at.elapsed() > OLDEST_LIST) {
-                match self.list().await {
-                    Ok(all) => *listed = Some((Instant::now(), all)),
-                    Err(error) => tracing::debug!(error, "the DaemonSets of the cluster can't be listed"),
-                }
+                *listed = Some((Instant::now(), self.list().await?));
             }
             owners.extend(listed.iter().flat_map(|(_, all)| all).map(DaemonOwner::from));
         }
-        owners
+        Ok(owners)
     }
 
     /// All DaemonSets as they are stored now, with their names and uids alone.

@@ -151,7 +151,10 @@ impl NodeDrain {
     /// Looks at the node and its pods, and does what is due.
     async fn look(&mut self, pods: Vec<Pod>) -> Next {
         let Some(node) = self.node() else { return Next::End };
-        let decided = self.decide(&node, &pods).await;
+        let decided = match self.decide(&node, &pods).await {
+            Ok(decided) => decided,
+            Err(next) => return next,
+        };
         self.tell(&decided.state);
         match decided.state {
             DrainState::Drained => self.open_gate().await,
@@ -166,9 +169,15 @@ impl NodeDrain {
         (now.as_ref() == Some(&self.target)).then_some(node)
     }
 
-    async fn decide(&self, node: &Node, pods: &[Pod]) -> Drain {
-        let daemon_sets = self.tools.daemons.owners().await;
-        drain(node, pods, &daemon_sets, &self.target.policy, self.tools.clock.now())
+    /// Without all DaemonSets nobody knows which pods are daemons, and none is evicted.
+    async fn decide(&self, node: &Node, pods: &[Pod]) -> Result<Drain, Next> {
+        match self.tools.daemons.owners().await {
+            Ok(owners) => Ok(drain(node, pods, &owners, &self.target.policy, self.tools.clock.now())),
+            Err(error) => {
+                tracing::debug!(node = %self.target.node, error, "the DaemonSets of the cluster can't be listed");
+                Err(Next::Look(Instant::now() + retry_after()))
+            }
+        }
     }
 
     /// Opens the gate, if a list that is newer than the node's turn says the same as the watch.
@@ -182,9 +191,11 @@ impl NodeDrain {
                 return Next::Look(Instant::now() + retry_after());
             }
         };
-        if self.decide(&node, &pods).await.state != DrainState::Drained {
+        match self.decide(&node, &pods).await {
+            Ok(decided) if decided.state == DrainState::Drained => {}
             // The watch lags, and will show the pod.
-            return Next::Look(Instant::now() + AFTER_CONFLICT);
+            Ok(_) => return Next::Look(Instant::now() + AFTER_CONFLICT),
+            Err(next) => return next,
         }
         let gate = turns::gate_annotation(DRAINED, &self.target.key);
         match self.tools.executor.open_gate(&node, &gate, &self.target.request).await {

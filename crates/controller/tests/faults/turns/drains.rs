@@ -6,6 +6,7 @@ use crate::faults::{Fault, Verb};
 use crate::objects::tenant;
 use crate::rollouts::{MINUTE, NEW};
 use crate::store::{Actor, Kind, id};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -69,6 +70,22 @@ async fn an_unmanaged_pod_blocks_until_it_is_gone() {
     }
     ends(&cluster).await;
     assert_eq!(taken(&cluster), 4);
+}
+
+/// A list of the DaemonSets that fails makes no pod one of a DaemonSet that is gone.
+#[tokio::test(start_paused = true)]
+async fn daemons_of_others_stay_while_the_daemon_sets_cannot_be_listed() {
+    let policy = "turn: {cordon: true, gates: [drained]}\n\
+                  drain: {evictWithoutController: true, deleteEmptyDirData: true}";
+    let cluster = fleet(4, 2, policy).await;
+    cluster.fault(Verb::List, Kind::DaemonSet, Fault::Error, 1);
+    cluster.release(NEW);
+    sleep(10 * MINUTE).await;
+    assert_eq!(cluster.happened(Fault::Error), 1);
+    let evicted: BTreeSet<String> =
+        cluster.api.state().evictions.iter().map(|(pod, _)| pod.clone()).collect();
+    // They have no controller, and nothing ends their containers here.
+    assert!(evicted.iter().eq(["of-nobody", "orphan-of-unselected"]), "{evicted:?}");
 }
 
 /// The watch of the node's pods lags: the list before the gate opens shows the pod.
