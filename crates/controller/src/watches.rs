@@ -302,7 +302,7 @@ fn is_undecodable(error: &WatchError) -> bool {
 }
 
 /// Whether the API server rejected a list or a watch for lack of rights.
-fn is_forbidden(error: &WatchError) -> bool {
+pub(crate) fn is_forbidden(error: &WatchError) -> bool {
     match error {
         WatchError::InitialListFailed(error)
         | WatchError::WatchStartFailed(error)

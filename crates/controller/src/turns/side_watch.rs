@@ -3,17 +3,22 @@
 
 use crate::response::error_chain;
 use crate::tasks::Tasks;
-use crate::watches::{PAGE_SIZE, WATCH_SECONDS, WatchBackoff};
+use crate::watches::{PAGE_SIZE, WATCH_SECONDS, WatchBackoff, is_forbidden};
 use futures::StreamExt;
 use kube::runtime::watcher;
-use kube::runtime::watcher::{Config, Event};
+use kube::runtime::watcher::{Config, Error as WatchError, Event};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+
+/// A first list that fails for a shorter time is awaited, unless the API server refuses it: to go on without it has a price, and each API
+/// server that starts answers with a few errors.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is known of the watched objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +95,7 @@ where
         tracing::info!("a policy asks for {}: their watch begins", self.objects);
         let config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
         let mut events = pin!(watcher(Api::<K>::all(client), config));
-        let mut backoff = WatchBackoff::default();
+        let (mut backoff, begin) = (WatchBackoff::default(), Instant::now());
         while let Some(event) = events.next().await {
             match event {
                 Ok(event) => {
@@ -103,21 +108,24 @@ where
                     }
                 }
                 Err(error) => {
-                    let error = error_chain(&error);
-                    self.note_failure(&error);
+                    self.note_failure(&error, begin.elapsed());
                     sleep(backoff.next_delay()).await;
                 }
             }
         }
     }
 
-    /// A watch that is interrupted goes on with what it has shown.
-    fn note_failure(&self, error: &str) {
+    /// Notes a failure of the watch, which began so long ago. One that is interrupted goes on with what it has shown.
+    fn note_failure(&self, error: &WatchError, age: Duration) {
+        let (is_refused, error) = (is_forbidden(error), error_chain(error));
         let mut reading = self.reading();
         if *reading == Reading::Read(()) {
             return tracing::debug!(error, "the watch of {} is interrupted", self.objects);
         }
-        let unreadable = Reading::Unreadable(error.to_owned());
+        if !is_refused && age < PATIENCE {
+            return tracing::debug!(error, "{} can't be read yet", self.objects);
+        }
+        let unreadable = Reading::Unreadable(error.clone());
         if *reading != unreadable {
             tracing::warn!(error, "{} can't be read", self.objects);
             *reading = unreadable;

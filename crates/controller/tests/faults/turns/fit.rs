@@ -1,7 +1,8 @@
 //! Pods that are kept while their successor would not fit.
 
-use super::{ends, fleet, give_rights};
+use super::{ends, fleet, give_rights, messages};
 use crate::cluster::{AGENT, Cluster};
+use crate::faults::{Fault, Verb};
 use crate::objects::tenant;
 use crate::rollouts::{MINUTE, NEW, POLICY};
 use crate::store::{Actor, Kind, id};
@@ -70,4 +71,32 @@ async fn a_pod_that_fits_is_replaced() {
     cluster.release("agent:v3");
     ends(&cluster).await;
     assert!(kinds(&cluster) != before);
+}
+
+/// A list that fails once, as when an API server starts, tells nothing of any node.
+#[tokio::test(start_paused = true)]
+async fn a_first_list_that_fails_lets_no_pod_go_that_does_not_fit() {
+    for kind in [Kind::Node, Kind::Pod] {
+        let cluster = with_one_cpu("{}").await;
+        cluster.fault(Verb::List, kind, Fault::Error, 1);
+        cluster.annotate(POLICY, Some("fit: Hold"));
+        release(&cluster, "300m");
+        sleep(10 * MINUTE).await;
+        assert_eq!((cluster.happened(Fault::Error), cluster.nodes_with(NEW)), (1, 2), "{kind:?}");
+        assert!(messages(&cluster, "FitUnknown").is_empty());
+    }
+}
+
+/// One that fails for long, or is refused, holds nothing: nobody knows what is free.
+#[tokio::test(start_paused = true)]
+async fn each_pod_fits_while_the_nodes_cannot_be_listed() {
+    for (fault, after) in [(Fault::Forbidden, MINUTE), (Fault::Error, 3 * MINUTE)] {
+        let cluster = with_one_cpu("{}").await;
+        cluster.fault(Verb::List, Kind::Node, fault, u32::MAX);
+        cluster.annotate(POLICY, Some("fit: Hold"));
+        release(&cluster, "300m");
+        sleep(after).await;
+        assert_eq!(messages(&cluster, "FitUnknown").len(), 1, "{fault:?}");
+        assert!(cluster.nodes_with(NEW) > 0);
+    }
 }

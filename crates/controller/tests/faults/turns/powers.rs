@@ -82,3 +82,14 @@ async fn namespaces_that_cannot_be_read_give_no_power() {
     // Once they can be read, it goes on by itself.
     ends(&cluster).await;
 }
+
+/// A list that fails once says nothing of powers.
+#[tokio::test(start_paused = true)]
+async fn powers_are_awaited_while_the_first_list_of_namespaces_fails() {
+    let cluster = fleet(3, 1, "{}").await;
+    cluster.fault(Verb::List, Kind::Namespace, Fault::Error, 1);
+    cluster.annotate(POLICY, Some("turn: {cordon: true}"));
+    cluster.release(NEW);
+    ends(&cluster).await;
+    assert_eq!((cluster.happened(Fault::Error), events(&cluster, "InvalidRolloutPolicy")), (1, 0));
+}
