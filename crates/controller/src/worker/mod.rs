@@ -136,8 +136,12 @@ impl Worker {
     async fn reconcile(&self, key: &Key) {
         let Some(ds) = self.caches.daemon_set(key) else { return self.left_cache(key) };
         // The queue gives a key to one worker at a time: no other worker needs the state meanwhile.
-        let state = self.states().remove(key).filter(|state| *state.uid() == ds.metadata.uid);
-        let mut state = state
+        let before = self.states().remove(key);
+        if let Some(gone) = before.as_ref().filter(|state| *state.uid() != ds.metadata.uid) {
+            self.forget_events(gone);
+        }
+        let mut state = before
+            .filter(|state| *state.uid() == ds.metadata.uid)
             .unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));
         state.absent_since = None;
         let (result, settles_at) = match self.set_policy(key, &ds, &mut state) {
@@ -223,9 +227,14 @@ impl Worker {
         let is_expired =
             |state: &PerDaemonSet| state.absent_since.is_some_and(|since| since.elapsed() > ABSENT_STATE_TTL);
         for (_, state) in states.extract_if(|_, state| is_expired(state)) {
-            if let Mode::Execute(executor) = &self.mode {
-                executor.forget(state.uid());
-            }
+            self.forget_events(&state);
+        }
+    }
+
+    /// Drops the events of a DaemonSet that does not come back.
+    fn forget_events(&self, state: &PerDaemonSet) {
+        if let Mode::Execute(executor) = &self.mode {
+            executor.forget(state.uid());
         }
     }
 
@@ -305,14 +314,18 @@ mod tests {
         assert!(worker.states().is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn the_events_of_a_daemon_set_are_forgotten_with_it() {
+    /// A worker that executes, and its events.
+    fn executing(caches: Caches) -> (Worker, EventRecorder) {
         let (service, _server) = tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
         let client = ActingClient::new(kube::Client::new(service, "ns"), RenewDeadline::without_lease());
         let events = EventRecorder::new(client.clone(), Clock::default(), &Tasks::default());
         let executor = Executor::new(client, events.clone(), Metrics::default());
-        let mode = Mode::Execute(executor);
-        let worker = Worker { mode, ..worker(Caches::empty().0, Clock::default()) };
+        (Worker { mode: Mode::Execute(executor), ..worker(caches, Clock::default()) }, events)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_events_of_a_daemon_set_are_forgotten_with_it() {
+        let (worker, events) = executing(Caches::empty().0);
         let ds = DaemonSet::default();
         let gone = Key::from(&ds);
         worker.states().insert(gone.clone(), PerDaemonSet::new(Uid::default(), Policy::default()));
@@ -322,6 +335,26 @@ mod tests {
         assert!(!events.is_empty(), "it may come back");
         advance(ABSENT_STATE_TTL + Duration::from_secs(1)).await;
         worker.reconcile(&Key { name: "other".to_owned(), ..gone }).await;
+        assert!(events.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_events_of_a_daemon_set_are_forgotten_when_another_has_its_name() {
+        let (caches, mut writers) = Caches::empty();
+        let (worker, events) = executing(caches);
+        let gone = DaemonSet::default();
+        let key = Key::from(&gone);
+        worker.states().insert(key.clone(), PerDaemonSet::new(Uid::default(), Policy::default()));
+        events.record(&gone, daemonset::EventType::Normal, "SuccessfulCreate", "Created pod: agent-x");
+        let mut again = gone;
+        again.metadata.uid = "again".into();
+        // It asks nothing of a driver.
+        let policies = Policies::new(Policy::default(), Role::Driver);
+        let worker = Worker { policies, ..worker };
+        writers.daemon_sets.apply_watcher_event(&Event::Apply(again));
+
+        worker.reconcile(&key).await;
+        assert_eq!(worker.states()[&key].uid().as_str(), "again");
         assert!(events.is_empty());
     }
 }
