@@ -20,7 +20,7 @@ use futures::stream::{self, StreamExt};
 use jiff::Timestamp;
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::watcher;
-use kube::runtime::watcher::Config;
+use kube::runtime::watcher::{Config, Event};
 use kube::{Api, Client};
 use std::collections::{HashMap, HashSet};
 use std::pin::pin;
@@ -42,6 +42,10 @@ const AFTER_CONFLICT: Duration = Duration::from_millis(250);
 
 /// A pod that is not evicted after this time is told of: its budget may never allow it.
 const LONG_WAIT: Duration = Duration::from_secs(60);
+
+/// The objects that a drain reads, in the words of its events.
+const ITS_PODS: &str = "its pods";
+const DAEMON_SETS: &str = "the DaemonSets of the cluster";
 
 /// Names that an event has at most.
 const NAMES: usize = 5;
@@ -89,6 +93,8 @@ pub(crate) struct NodeDrain {
     asked: HashMap<Uid, Asked>,
     /// The messages of the events that were recorded.
     told: HashSet<String>,
+    /// How often these objects could not be read, since they were read last.
+    failures: HashMap<&'static str, u32>,
 }
 
 /// The eviction of a pod that was asked for.
@@ -109,7 +115,8 @@ enum Next {
 
 impl NodeDrain {
     pub(crate) fn new(target: Target, daemon_set: Arc<DaemonSet>, tools: Tools) -> Self {
-        NodeDrain { target, daemon_set, tools, asked: HashMap::new(), told: HashSet::new() }
+        let (asked, told, failures) = (HashMap::new(), HashSet::new(), HashMap::new());
+        NodeDrain { target, daemon_set, tools, asked, told, failures }
     }
 
     /// Drains the node until its gate is open, or its turn is over.
@@ -129,10 +136,14 @@ impl NodeDrain {
                 match change {
                     Ok(change) => {
                         backoff.succeeded(&change);
+                        // The begin of a list is no success yet.
+                        if !matches!(change, Event::Init) {
+                            self.failures.remove(ITS_PODS);
+                        }
                         shown.take(change);
                     }
                     Err(error) => {
-                        tracing::debug!(node = %self.target.node, error = error_chain(&error), "the watch of its pods failed");
+                        self.note_unread(ITS_PODS, &error_chain(&error));
                         sleep(backoff.next_delay()).await;
                     }
                 }
@@ -170,11 +181,14 @@ impl NodeDrain {
     }
 
     /// Without all DaemonSets nobody knows which pods are daemons, and none is evicted.
-    async fn decide(&self, node: &Node, pods: &[Pod]) -> Result<Drain, Next> {
+    async fn decide(&mut self, node: &Node, pods: &[Pod]) -> Result<Drain, Next> {
         match self.tools.daemons.owners().await {
-            Ok(owners) => Ok(drain(node, pods, &owners, &self.target.policy, self.tools.clock.now())),
+            Ok(owners) => {
+                self.failures.remove(DAEMON_SETS);
+                Ok(drain(node, pods, &owners, &self.target.policy, self.tools.clock.now()))
+            }
             Err(error) => {
-                tracing::debug!(node = %self.target.node, error, "the DaemonSets of the cluster can't be listed");
+                self.note_unread(DAEMON_SETS, &error);
                 Err(Next::Look(Instant::now() + retry_after()))
             }
         }
@@ -187,7 +201,7 @@ impl NodeDrain {
         let pods = match list(&self.tools.reads, self.target.node.as_str()).await {
             Ok(pods) => pods,
             Err(error) => {
-                tracing::debug!(node = %self.target.node, error = error_chain(&error), "its pods can't be listed");
+                self.note_unread(ITS_PODS, &error_chain(&error));
                 return Next::Look(Instant::now() + retry_after());
             }
         };
@@ -275,6 +289,20 @@ impl NodeDrain {
         let message =
             format!("The drain of node {} is blocked by {}{more}", self.target.node, shown.join(", "));
         self.event(EventType::Warning, "DrainBlocked", message);
+    }
+
+    /// One failure is a matter of a moment; a person has to know of those that follow.
+    fn note_unread(&mut self, objects: &'static str, error: &str) {
+        tracing::debug!(node = %self.target.node, error, "{objects} can't be read");
+        let failures = self.failures.entry(objects).or_default();
+        *failures += 1;
+        if *failures > 1 {
+            let message = format!(
+                "The drain of node {} waits, since {objects} can't be read: {error}",
+                self.target.node
+            );
+            self.event(EventType::Warning, "DrainWaits", message);
+        }
     }
 
     /// Records an event, each message once.

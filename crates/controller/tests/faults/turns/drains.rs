@@ -88,6 +88,28 @@ async fn daemons_of_others_stay_while_the_daemon_sets_cannot_be_listed() {
     assert!(evicted.iter().eq(["of-nobody", "orphan-of-unselected"]), "{evicted:?}");
 }
 
+/// Without the right for one of its lists a drain waits, and says why; one error alone is not told.
+#[tokio::test(start_paused = true)]
+async fn a_drain_that_cannot_read_says_so() {
+    for (kind, objects) in [(Kind::Pod, "its pods"), (Kind::DaemonSet, "the DaemonSets of the cluster")] {
+        let cluster = with_tenants(TENANTS).await;
+        cluster.fault(Verb::List, kind, Fault::Forbidden, 60);
+        cluster.release(NEW);
+        sleep(2 * MINUTE).await;
+        let waits = messages(&cluster, "DrainWaits");
+        assert_eq!((waits.len(), events(&cluster, "DrainWaits")), (2, 2), "each node once: {waits:?}");
+        let why = format!(" waits, since {objects} can't be read: ");
+        assert!(waits.iter().all(|one| one.contains(&why) && one.contains("exceeded quota")), "{waits:?}");
+        ends(&cluster).await;
+
+        let cluster = with_tenants(TENANTS).await;
+        cluster.fault(Verb::List, kind, Fault::Forbidden, 1);
+        cluster.release(NEW);
+        ends(&cluster).await;
+        assert_eq!((cluster.happened(Fault::Forbidden), events(&cluster, "DrainWaits")), (1, 0));
+    }
+}
+
 /// The watch of the node's pods lags: the list before the gate opens shows the pod.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_the_watch_has_not_shown_is_evicted_before_the_gate_opens() {
