@@ -120,9 +120,17 @@ impl Words<'_> {
     }
 
     pub(super) fn completed(&self) -> RolloutEvent {
-        let nodes = self.rollout.nodes;
-        let nodes =
-            if nodes == 1 { "The only node has".to_owned() } else { format!("All {nodes} nodes have") };
+        let RolloutReport { nodes, updated, .. } = *self.rollout;
+        let nodes = match nodes {
+            // A fleet that no rollout is left in is settled, and some of its nodes may lack their pod.
+            _ if updated < nodes => {
+                let message =
+                    format!("No node is left to update to {}: {}", self.revision(), self.progress());
+                return normal("RolloutCompleted", message);
+            }
+            1 => "The only node has".to_owned(),
+            _ => format!("All {nodes} nodes have"),
+        };
         normal("RolloutCompleted", format!("{nodes} {}", self.revision()))
     }
 

@@ -5,6 +5,7 @@ use super::{
     touched_nodes, version,
 };
 use crate::cluster::{Cluster, HOUR};
+use crate::faults::{Fault, Verb};
 use crate::objects::rolling;
 use crate::store::{Actor, Kind, id, text};
 use std::collections::BTreeSet;
@@ -196,4 +197,23 @@ async fn a_policy_that_cannot_be_read_pauses_and_is_reported_once() {
     cluster.annotate(POLICY, Some("waves: [{upTo: 1}, {}]"));
     cluster.done(HOUR).await;
     cluster.finish(60).await;
+}
+
+/// A fleet is settled where no node has an outdated pod, though a node lacks its pod.
+#[tokio::test(start_paused = true)]
+async fn a_complete_rollout_says_how_many_nodes_have_the_version() {
+    let cluster = Cluster::steady(4, rolling(2)).await;
+    cluster.fault(Verb::Create, Kind::Pod, Fault::Forbidden, u32::MAX);
+    let pod = cluster.pods_of_agent()[0]["metadata"]["name"].as_str().unwrap().to_owned();
+    cluster.api.state().store.remove(Actor::Others, &id(Kind::Pod, &pod));
+    sleep(MINUTE).await;
+    cluster.annotate(POLICY, Some("waves: [{}]"));
+    sleep(MINUTE).await;
+    let events = cluster.api.state().stored_events.clone();
+    let said = events.values().filter(|event| event["reason"] == "RolloutCompleted");
+    let said: Vec<&str> = said.filter_map(|event| event["message"].as_str()).collect();
+    assert!(
+        matches!(said[..], [only] if only.starts_with("No node is left to update to revision 1") && only.ends_with("3 of 4 nodes have it")),
+        "{said:?}"
+    );
 }
