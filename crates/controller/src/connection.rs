@@ -89,12 +89,14 @@ impl Connection {
     /// Notes the answer to a read. A watch works once it begins, since no change may come for hours; a list works only once it
     /// is decoded.
     fn answered(&self, uri: &Uri, status: StatusCode, headers: &HeaderMap) {
-        let is_watch = uri.query().is_some_and(|query| query.contains("watch="));
-        if status.is_success() && is_watch {
+        let query = uri.query().unwrap_or_default();
+        // The pods of one node, for its drain, are another watch than that of all pods.
+        let is_of_few = query.contains("fieldSelector=");
+        if status.is_success() && query.contains("watch=") && !is_of_few {
             self.watches.works(last_segment(uri.path()));
         }
         let may_ask = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-        if let Some(delay) = retry_after_header(headers).filter(|_| may_ask) {
+        if let Some(delay) = retry_after_header(headers).filter(|_| may_ask && !is_of_few) {
             self.watches.retry_after(last_segment(uri.path()), delay);
         }
     }
@@ -193,6 +195,20 @@ mod tests {
         assert!(connection.may_be_starting());
         advance(Duration::from_millis(1)).await;
         assert!(!connection.may_be_starting());
+    }
+
+    /// A leader whose cache is stale would keep its lease for as long as a drain is watched.
+    #[tokio::test(start_paused = true)]
+    async fn the_watch_of_a_drain_is_not_that_of_all_pods() {
+        let failed = async |query: &'static str| {
+            let connection = connection();
+            connection.watches.failed("pods", "no list".to_owned(), crate::watch_health::LogAs::Failure);
+            connection.answered(&Uri::from_static(query), StatusCode::OK, &HeaderMap::new());
+            let since = connection.watches.failed_for(Duration::ZERO);
+            tokio::time::timeout(Duration::from_secs(60), since).await.is_ok()
+        };
+        assert!(failed("/api/v1/pods?fieldSelector=spec.nodeName%3Dn00&watch=true").await);
+        assert!(!failed("/api/v1/pods?watch=true&resourceVersion=7").await);
     }
 
     #[tokio::test(start_paused = true)]
