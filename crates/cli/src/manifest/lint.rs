@@ -39,7 +39,7 @@ struct Found {
     findings: Vec<Finding>,
 }
 
-/// Those of the only DaemonSet of a manifest, which the command line may give another name; or of each.
+/// The findings about the only DaemonSet of a manifest, which the command line may give another name; or about each.
 fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop> {
     let title = manifest.title.clone();
     let manifests = daemon_sets(manifest)?;
@@ -59,7 +59,7 @@ fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop>
     found.collect()
 }
 
-/// Those of the stored DaemonSets that the command line chooses.
+/// The findings about each stored DaemonSet that the command line chooses.
 fn of_cluster(args: &LintArgs) -> Result<Vec<Found>, Stop> {
     let (source, wanted) = args.stored(None)?;
     let objects = objects(&source)?;

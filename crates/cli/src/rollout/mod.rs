@@ -22,7 +22,7 @@ use crate::shell::lines;
 use crate::shell::response::Response;
 use crate::stuck;
 use comfy_table::{Table, presets};
-use daemonset_view::cause::quoted;
+use daemonset_view::cause;
 use serde_json::Value;
 
 /// Runs the subcommand.
@@ -66,13 +66,9 @@ fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item =
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// The rest of a kubectl command about a DaemonSet, after its verb: ` -n monitoring daemonset/agent`.
+/// The rest of a kubectl command about a DaemonSet, after its verb.
 fn on_daemon_set(from: &args::From, daemon_set: &Value) -> String {
-    let namespace = match namespace(daemon_set) {
-        "" => String::new(),
-        namespace => format!(" -n {}", quoted(namespace)),
-    };
-    format!("{}{namespace} daemonset/{}", from.target.cluster.connection(), quoted(name(daemon_set)))
+    cause::on_daemon_set(&from.target.cluster.connection(), namespace(daemon_set), name(daemon_set))
 }
 
 /// For standard error: the command stands alone on its line, to be pasted into a shell.

@@ -24,7 +24,9 @@ fn chosen(from: &From) -> Result<Chosen, Stop> {
 fn tell_command(
     answer: &Answer,
     verb: &str,
-    (from, daemon_set, flags): (&From, &Value, &str),
+    from: &From,
+    daemon_set: &Value,
+    flags: &str,
 ) -> Result<(), Stop> {
     use std::io::Write;
     if answer.after.is_some() {
@@ -76,7 +78,7 @@ pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Res
     let asked = Command::Undo { to_revision: Some(to_revision), dry_run };
     let answer = answer(&asked, &daemon_set, &revisions);
     let number = if to_revision == 0 { String::new() } else { format!(" --to-revision={to_revision}") };
-    tell_command(&answer, "undo", (from, &daemon_set, &number))?;
+    tell_command(&answer, "undo", from, &daemon_set, &number)?;
     let undone = daemonset_kubectl::undo(&daemon_set, &revisions, Some(to_revision), dry_run).ok();
     let data = undone.as_ref().map(|undone| match undone {
         Undo::RolledBack(change) => Undone::RolledBack { patches: &change.patches, after: &change.after },
@@ -99,7 +101,7 @@ fn tried(mut answer: Answer) -> Answer {
 pub(crate) fn restart(from: &From, now: Timestamp) -> Result<Response, Stop> {
     let Chosen { daemon_set, revisions } = chosen(from)?;
     let answer = answer(&Command::Restart { now }, &daemon_set, &revisions);
-    tell_command(&answer, "restart", (from, &daemon_set, ""))?;
+    tell_command(&answer, "restart", from, &daemon_set, "")?;
     Response::answer(tried(answer), from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
 }
 

@@ -4,7 +4,7 @@ pub(crate) mod args;
 mod files;
 mod progress;
 
-use crate::cluster::{Choice, Form, Input, Needs, Objects, STEADY, Source, Wanted};
+use crate::cluster::{Choice, Form, Input, Needs, Objects, Read, STEADY, Source, Wanted};
 use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
@@ -121,7 +121,7 @@ fn ends_well(end: RolloutEnd) -> bool {
 /// The DaemonSet of a manifest, as the API server would store it, on nodes of the built-in cluster; `None` where the source is no manifest.
 fn manifest(objects: &Objects, choice: &Choice, source: &Source) -> Result<Option<Input>, Stop> {
     let stop = |message: String| source.stop(message);
-    if objects.is_recorded() || objects.has_nodes() || !objects.has(choice.daemon_set.as_ref()) {
+    if objects.is_cluster() || !objects.has(choice.daemon_set.as_ref()) {
         return Ok(None);
     }
     let manifest = objects.choose(choice.daemon_set.as_ref()).map_err(stop)?.daemon_set;
@@ -138,7 +138,10 @@ fn manifest(objects: &Objects, choice: &Choice, source: &Source) -> Result<Optio
     let mut objects = Objects::of_documents(vec![stored]).map_err(stop)?;
     objects.take_nodes(Source::example(STEADY).objects(Needs::Nodes)?);
     let choice = Choice { daemon_set: None, now: None, policy: None };
-    Input::from_list(objects, &choice).map(Some).map_err(stop)
+    let mut input = Input::from_list(objects, &choice).map_err(stop)?;
+    // Nobody owns its namespace.
+    input.powers = Powers::all();
+    Ok(Some(input))
 }
 
 /// The cluster to start from.
@@ -164,17 +167,19 @@ fn read(simulation: &Simulation) -> Result<Start, Stop> {
         }
         Source::Stdin | Source::File(_) => {
             let bytes = source.bytes().map_err(|message| source.stop(message))?;
-            let objects = Objects::read(&bytes).ok();
-            if let Some(mut input) =
-                objects.map_or(Ok(None), |objects| manifest(&objects, &choice, source))?
-            {
-                // Nobody owns its namespace.
-                input.powers = Powers::all();
-                return Ok(Start::Manifest(input));
+            match Form::of(&bytes).and_then(|form| Read::parse(&bytes, form, &choice)) {
+                Ok(Read::Recording(input)) => *input,
+                Ok(Read::Objects(objects)) => match manifest(&objects, &choice, source)? {
+                    Some(input) => return Ok(Start::Manifest(input)),
+                    None => source.input_of(*objects, &choice)?,
+                },
+                // An object alone is no List.
+                Err(message) => {
+                    let alone = Objects::read(&bytes).ok();
+                    let input = alone.map_or(Ok(None), |objects| manifest(&objects, &choice, source))?;
+                    return input.map(Start::Manifest).ok_or_else(|| source.stop(message));
+                }
             }
-            Form::of(&bytes)
-                .and_then(|form| Input::parse(&bytes, form, &choice))
-                .map_err(|message| source.stop(message))?
         }
         Source::Example { .. } => source.input(&choice)?,
     };

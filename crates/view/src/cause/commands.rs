@@ -98,9 +98,15 @@ impl Case<'_> {
 
 /// The command by which a person puts the version before back, or the one with this number.
 pub(crate) fn undo_of(meta: &DaemonSetMeta, connection: &str, number: Option<i64>) -> String {
-    let (namespace, name) = (quoted(&meta.namespace), quoted(&meta.name));
+    let daemon_set = on_daemon_set(connection, &meta.namespace, &meta.name);
     let number = number.map(|number| format!(" --to-revision={number}")).unwrap_or_default();
-    format!("kubectl rollout undo{connection} -n {namespace} daemonset/{name}{number}")
+    format!("kubectl rollout undo{daemon_set}{number}")
+}
+
+/// The rest of a kubectl command about a DaemonSet, after its verb: ` -n monitoring daemonset/agent`.
+pub fn on_daemon_set(connection: &str, namespace: &str, name: &str) -> String {
+    let namespace = if namespace.is_empty() { String::new() } else { format!(" -n {}", quoted(namespace)) };
+    format!("{connection}{namespace} daemonset/{}", quoted(name))
 }
 
 /// The number of base, where kubectl would go back to another revision by itself: to the one before, which may have failed, too.

@@ -67,10 +67,6 @@ impl Objects {
         self.is_recorded() || !(self.daemon_sets.is_empty() || self.nodes.is_empty())
     }
 
-    pub fn has_nodes(&self) -> bool {
-        !self.nodes.is_empty()
-    }
-
     /// Takes the nodes of another List, and nothing else.
     pub fn take_nodes(&mut self, other: Objects) {
         self.nodes.extend(other.nodes);

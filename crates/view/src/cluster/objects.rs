@@ -195,7 +195,7 @@ impl Objects {
         self.powers.0.append(&mut other.powers.0);
     }
 
-    /// Takes the refused calls that its events tell of, and nothing else.
+    /// The refused calls that its events tell of.
     pub fn into_refusals(self) -> Refusals {
         self.refusals
     }
