@@ -66,7 +66,7 @@ function control([name, label, steps, byDefault = 'as it is']) {
   return element('label', {}, ...(isBox ? [element('span', {}, input, ` ${label}`)] : [label, shown, input]));
 }
 
-// Those that somebody has moved are counted, since a closed group hides them.
+// Sliders that somebody has moved are counted, since a closed group hides them.
 function group([title, controls], ...more) {
   const count = element('span', { className: 'muted' });
   counts.push(() => {

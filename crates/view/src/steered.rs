@@ -31,7 +31,7 @@ pub struct Steered<'a> {
     plugin: &'a str,
     /// The flags by which kubectl finds the cluster, each after a space.
     connection: &'a str,
-    /// Those of its namespace.
+    /// The revisions of its namespace.
     revisions: &'a [ControllerRevision],
 }
 
