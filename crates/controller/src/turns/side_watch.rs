@@ -16,9 +16,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-/// A first list that fails for a shorter time is awaited, unless the API server refuses it: to go on without it has a price, and each API
-/// server that starts answers with a few errors.
+/// A first list that fails for a shorter time is awaited: to go on without it has a price, and each API server that starts answers with a
+/// few errors.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// An API server that starts refuses until it has read its RBAC rules. After this time a refusal is meant, also where the objects could be
+/// read before: a right was taken away, and nobody knows whether they are still so.
+const PATIENCE_WHEN_REFUSED: Duration = Duration::from_secs(20);
 
 /// What is known of the watched objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,49 +96,94 @@ where
     async fn follow(self, client: Client) {
         self.asked.notified().await;
         tracing::info!("a policy asks for {}: their watch begins", self.objects);
-        let config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
-        let mut events = pin!(watcher(Api::<K>::all(client), config));
-        let (mut backoff, begin) = (WatchBackoff::default(), Instant::now());
-        while let Some(event) = events.next().await {
-            match event {
-                Ok(event) => {
-                    backoff.succeeded(&event);
-                    let is_listed = matches!(event, Event::InitDone);
-                    self.sink.take(event);
-                    if is_listed {
-                        *self.reading() = Reading::Read(());
-                        self.sink.reading_changed();
+        let (mut backoff, mut failing) = (WatchBackoff::default(), Failing::default());
+        loop {
+            let config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
+            let mut events = pin!(watcher(Api::<K>::all(client.clone()), config));
+            while let Some(event) = events.next().await {
+                match event {
+                    Ok(event) => {
+                        backoff.succeeded(&event);
+                        // The begin of a list is no success yet.
+                        if !matches!(event, Event::Init) {
+                            failing = Failing::default();
+                        }
+                        let is_listed = matches!(event, Event::InitDone);
+                        self.sink.take(event);
+                        if is_listed {
+                            *self.reading() = Reading::Read(());
+                            self.sink.reading_changed();
+                        }
                     }
-                }
-                Err(error) => {
-                    self.note_failure(&error, begin.elapsed());
-                    sleep(backoff.next_delay()).await;
+                    Err(error) => {
+                        let is_over = self.note_failure(&error, &mut failing);
+                        sleep(backoff.next_delay()).await;
+                        if is_over {
+                            // Only a list tells that the objects can be read again: a watch that goes on may be silent.
+                            break;
+                        }
+                    }
                 }
             }
         }
     }
 
-    /// Notes a failure of the watch, which began so long ago. One that is interrupted goes on with what it has shown.
-    fn note_failure(&self, error: &WatchError, age: Duration) {
-        let (is_refused, error) = (is_forbidden(error), error_chain(error));
+    /// Notes a failure of the watch. One that is interrupted goes on with what it has shown. Returns whether what it has shown counts no
+    /// more.
+    fn note_failure(&self, error: &WatchError, failing: &mut Failing) -> bool {
+        let lasts = failing.lasts(is_forbidden(error));
+        let error = error_chain(error);
         let mut reading = self.reading();
-        if *reading == Reading::Read(()) {
-            return tracing::debug!(error, "the watch of {} is interrupted", self.objects);
-        }
-        if !is_refused && age < PATIENCE {
-            return tracing::debug!(error, "{} can't be read yet", self.objects);
-        }
+        let was_read = *reading == Reading::Read(());
+        let is_unreadable = match lasts {
+            Lasts::Refused => true,
+            Lasts::Failed => !was_read,
+            Lasts::NotLong => false,
+        };
         let unreadable = Reading::Unreadable(error.clone());
-        if *reading != unreadable {
-            tracing::warn!(error, "{} can't be read", self.objects);
-            *reading = unreadable;
-            drop(reading);
-            self.sink.reading_changed();
+        if !is_unreadable || *reading == unreadable {
+            tracing::debug!(error, "{} can't be read for now", self.objects);
+            return false;
         }
+        tracing::warn!(error, "{} can't be read", self.objects);
+        *reading = unreadable;
+        drop(reading);
+        self.sink.reading_changed();
+        was_read
     }
 
     fn reading(&self) -> MutexGuard<'_, Reading<()>> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long a watch fails.
+#[derive(Debug, Default)]
+struct Failing {
+    since: Option<Instant>,
+    refused_since: Option<Instant>,
+}
+
+enum Lasts {
+    NotLong,
+    /// Longer than the begin of a watch is awaited.
+    Failed,
+    /// Refused for longer than an API server needs to start.
+    Refused,
+}
+
+impl Failing {
+    /// A failure comes now.
+    fn lasts(&mut self, is_refused: bool) -> Lasts {
+        let now = Instant::now();
+        let age = |since: &mut Option<Instant>| now - *since.get_or_insert(now);
+        if is_refused && age(&mut self.refused_since) >= PATIENCE_WHEN_REFUSED {
+            Lasts::Refused
+        } else if age(&mut self.since) >= PATIENCE {
+            Lasts::Failed
+        } else {
+            Lasts::NotLong
+        }
     }
 }
 

@@ -93,3 +93,32 @@ async fn powers_are_awaited_while_the_first_list_of_namespaces_fails() {
     ends(&cluster).await;
     assert_eq!((cluster.happened(Fault::Error), events(&cluster, "InvalidRolloutPolicy")), (1, 0));
 }
+
+/// Nobody knows whether the namespace still has its powers.
+#[tokio::test(start_paused = true)]
+async fn powers_end_once_namespaces_may_not_be_read_any_more() {
+    let cluster = fleet(4, 1, "turn: {cordon: true, gates: [backup]}").await;
+    cluster.fault(Verb::Watch, Kind::Namespace, Fault::Forbidden, u32::MAX);
+    cluster.fault(Verb::List, Kind::Namespace, Fault::Forbidden, u32::MAX);
+    cluster.break_watches();
+    sleep(MINUTE).await;
+    cluster.release(NEW);
+    sleep(10 * MINUTE).await;
+    assert_eq!(not_as_before(&cluster), [""; 0], "no node is cordoned without the power");
+    let invalid = messages(&cluster, "InvalidRolloutPolicy");
+    assert!(invalid.iter().any(|one| one.contains("(no namespace can be read: ")), "{invalid:?}");
+    cluster.api.state().faults.end();
+    open_gates(&cluster.api, "backup", &turn_key(&cluster.daemon_set()), Duration::ZERO);
+    ends(&cluster).await;
+}
+
+/// An API server that starts refuses until it has read its RBAC rules.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_lasts_for_a_moment_says_nothing_of_powers() {
+    let cluster = fleet(3, 1, "{}").await;
+    cluster.fault(Verb::List, Kind::Namespace, Fault::Forbidden, 3);
+    cluster.annotate(POLICY, Some("turn: {cordon: true}"));
+    cluster.release(NEW);
+    ends(&cluster).await;
+    assert_eq!(events(&cluster, "InvalidRolloutPolicy"), 0);
+}
