@@ -26,7 +26,7 @@ impl Worker {
             Mode::Execute(executor) => self.plan_and_execute(executor, key, ds, state).await,
             Mode::DryRun(output) => {
                 let Some(Audited { plan, .. }) = self.plan_changes(key, ds, state)? else {
-                    self.metrics.fleet.forget(key);
+                    self.metrics.forget(key);
                     return Ok(());
                 };
                 self.show_figures(key, &plan);
@@ -56,7 +56,7 @@ impl Worker {
         self.read_whole_pods(executor, ds, state).await?;
         let Some(mut audited) = self.plan_changes(key, ds, state)? else {
             self.turns.stop(key);
-            self.metrics.fleet.forget(key);
+            self.metrics.forget(key);
             return Ok(());
         };
         if audited.plan.actions.iter().any(is_new_revision) {

@@ -3,6 +3,7 @@
 use crate::cluster::{AGENT, CONTROLLER, CRASHES, Cluster, HOUR};
 use crate::faults::{Fault, Verb};
 use crate::objects::{daemon_set, node, rolling};
+use crate::rollouts::POLICY;
 use crate::store::{Actor, Kind, id, text};
 use daemonset_controller::rollout::policy::Role;
 use serde_json::{Value, json};
@@ -199,6 +200,9 @@ async fn failed_pods_are_replaced_with_back_off() {
 #[tokio::test(start_paused = true)]
 async fn an_invalid_daemon_set_is_reported_once() {
     let cluster = Cluster::steady(3, rolling(1)).await;
+    cluster.annotate(POLICY, Some("waves: [{}]"));
+    sleep(Duration::from_secs(10)).await;
+    let before = cluster.writes();
     let own = id(Kind::DaemonSet, AGENT);
     let with_affinity = |terms: Value| {
         cluster.api.state().store.change(Actor::Others, &own, |ds| {
@@ -213,9 +217,12 @@ async fn an_invalid_daemon_set_is_reported_once() {
             node["metadata"]["labels"]["turn"] = json!(turn.to_string());
         });
     }
-    assert_eq!(cluster.writes(), 0);
+    assert_eq!(cluster.writes(), before);
     let reports = cluster.api.state().events.iter().filter(|reason| *reason == "InvalidDaemonSet").count();
     assert_eq!(reports, 1);
+    let metrics = cluster.metrics.text();
+    let series: Vec<&str> = metrics.lines().filter(|line| line.contains("daemonset=\"agent\"")).collect();
+    assert_eq!(series, [""; 0], "they would stay as they were");
     with_affinity(json!([{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}]));
     cluster.release("agent:v2");
     cluster.done(HOUR).await;
