@@ -49,8 +49,8 @@ impl Controller {
             "the caches are filled"
         );
         if let Mode::Execute(executor) = &worker.mode {
-            let Worker { turns, policies, clock, .. } = &worker;
-            turns.act(executor, (caches, policies), (reads, scope), clock, tasks);
+            let Worker { turns, policies, clock, other_controller, .. } = &worker;
+            turns.act(executor, (caches, policies), (reads, scope), (clock, other_controller), tasks);
         }
         let (queue, mode) = (worker.queue.clone(), worker.mode.clone());
         let (all_ended, finished) = oneshot::channel();

@@ -183,6 +183,13 @@ impl PolicyProblem {
         PolicyProblem::new(ds, "UpdateNotDriven", message.to_owned())
     }
 
+    /// Another process begins turns that this one has ended, since its policy asks for none.
+    pub(crate) fn turns_of_another(ds: &DaemonSet) -> Self {
+        let message = "Another process begins turns of nodes, for which this controller's policy does not ask: they are left to it. Do both \
+                       have the same --policy?";
+        PolicyProblem::new(ds, "TurnsOfAnother", message.to_owned())
+    }
+
     /// The policy holds pods that do not fit, and this process does not know what is free.
     pub(crate) fn fit_unknown(ds: &DaemonSet, reason: &str) -> Self {
         let message = format!(

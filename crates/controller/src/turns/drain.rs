@@ -9,6 +9,7 @@ use crate::caches::Caches;
 use crate::clock::Clock;
 use crate::executor::Executor;
 use crate::executor::turns::{EvictionAnswer, GateAnswer};
+use crate::other_controller::OtherController;
 use crate::response::error_chain;
 use crate::watches::{PAGE_SIZE, WATCH_SECONDS, WatchBackoff};
 use daemonset::model::{DaemonSet, Node, NodeName, Uid};
@@ -81,6 +82,7 @@ pub(crate) struct Tools {
     pub(crate) reads: Client,
     pub(crate) executor: Executor,
     pub(crate) clock: Clock,
+    pub(crate) other_controller: OtherController,
 }
 
 /// The drain of one node.
@@ -161,6 +163,10 @@ impl NodeDrain {
 
     /// Looks at the node and its pods, and does what is due.
     async fn look(&mut self, pods: Vec<Pod>) -> Next {
+        // Beside another controller nothing is evicted, and no gate opened.
+        if let Some(until) = self.tools.other_controller.stops_until() {
+            return Next::Look(until);
+        }
         let Some(node) = self.node() else { return Next::End };
         let decided = match self.decide(&node, &pods).await {
             Ok(decided) => decided,

@@ -1,17 +1,19 @@
 //! The ends of turns that nobody plans for any more: of DaemonSets that are gone, and of those that a driver no longer drives.
 
+use super::anothers::AnothersTurns;
 use super::daemons::Daemons;
 use crate::caches::Caches;
 use crate::executor::Executor;
+use crate::other_controller::OtherController;
 use crate::rollout::policy::Policies;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{DaemonSet, Node, Uid};
-use daemonset::turns;
+use daemonset::{Action, turns};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 
 /// How often they are looked for.
 const INTERVAL: Duration = Duration::from_secs(600);
@@ -24,12 +26,18 @@ pub(crate) struct Leftovers {
     pub(crate) daemons: Daemons,
     pub(crate) executor: Executor,
     pub(crate) policies: Policies,
+    pub(crate) anothers: AnothersTurns,
+    pub(crate) other_controller: OtherController,
     pub(crate) changed: Arc<Notify>,
 }
 
 impl Leftovers {
     pub(crate) async fn run(self) {
         loop {
+            // Beside another controller nothing is written.
+            while let Some(until) = self.other_controller.stops_until() {
+                sleep_until(until).await;
+            }
             self.look().await;
             // An error: nothing has changed for that long.
             if timeout(INTERVAL, self.changed.notified()).await.is_ok() {
@@ -55,6 +63,10 @@ impl Leftovers {
         daemon_sets.retain(|ds| !no_longer_driven.contains(&ds.metadata.uid));
         for action in turns::leftovers(nodes.iter().map(|node| &**node), &daemon_sets) {
             let node = action.subject_name().unwrap_or_default();
+            if self.are_anothers(&action, &nodes) {
+                tracing::debug!(node, "another process carries out the turn that seemed to be nobody's");
+                continue;
+            }
             match self.executor.end_turns(&action).await {
                 Ok(()) => tracing::info!(node, "a turn has ended that was nobody's any more"),
                 Err(error) => {
@@ -62,6 +74,20 @@ impl Leftovers {
                 }
             }
         }
+    }
+
+    /// Whether another process begins a turn that this patch would end. Each other one counts as ended from now on.
+    fn are_anothers(&self, action: &Action, nodes: &[Arc<Node>]) -> bool {
+        let Action::PatchNode { node, annotations, .. } = action else { return false };
+        let Some(node) = nodes.iter().find(|listed| listed.metadata.name.as_str() == node.name) else {
+            return false;
+        };
+        let keys = || annotations.keys().filter_map(|annotation| annotation.strip_prefix(TURN_PREFIX));
+        if keys().any(|key| self.anothers.has(key, nodes.iter().map(|node| &**node))) {
+            return true;
+        }
+        keys().for_each(|key| self.anothers.ends(node, key));
+        false
     }
 
     /// Most of the time no node has a turn that the cache does not explain, and nothing is listed.

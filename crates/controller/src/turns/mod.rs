@@ -2,6 +2,7 @@
 //!
 //! The library decides; see [`Policy::turn`](field@daemonset::Policy::turn) and [`daemonset_drain`].
 
+mod anothers;
 mod daemons;
 mod drain;
 mod drained_pod;
@@ -20,15 +21,17 @@ pub(crate) use side_watch::Reading;
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
 use crate::executor::Executor;
+use crate::other_controller::OtherController;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
 use crate::tasks::Tasks;
 use crate::watches::Scope;
+use anothers::AnothersTurns;
 use daemons::Daemons;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::{DrainPolicy, Powers};
 use daemonset::report::NodeOutcome;
-use daemonset::{Plan, turns};
+use daemonset::{Action, Plan, TurnReason, turns};
 use drain::{DRAINED, Target, Tools};
 use drains::Drains;
 use free::FreeResources;
@@ -49,6 +52,9 @@ pub struct Turns {
     tools: Arc<OnceLock<Tools>>,
     /// A DaemonSet is gone, or asks for no turns any more.
     changed: Arc<Notify>,
+    /// Those that look like nobody's.
+    anothers: AnothersTurns,
+    caches: Caches,
 }
 
 impl Turns {
@@ -60,6 +66,8 @@ impl Turns {
             drains: Drains::default(),
             tools: Arc::default(),
             changed: Arc::default(),
+            anothers: AnothersTurns::default(),
+            caches: caches.clone(),
         }
     }
 
@@ -75,7 +83,7 @@ impl Turns {
         executor: &Executor,
         (caches, policies): (&Caches, &Policies),
         (reads, scope): (&Client, &Scope),
-        clock: &Clock,
+        (clock, other_controller): (&Clock, &OtherController),
         tasks: &Tasks,
     ) {
         let daemons = Daemons::new(caches.clone(), reads.clone(), scope);
@@ -84,11 +92,14 @@ impl Turns {
             daemons: daemons.clone(),
             executor: executor.clone(),
             policies: policies.clone(),
+            anothers: self.anothers.clone(),
+            other_controller: other_controller.clone(),
             changed: Arc::clone(&self.changed),
         };
         tasks.spawn("turns of nobody", leftovers.run());
         let (caches, reads) = (caches.clone(), reads.clone());
-        let tools = Tools { caches, daemons, reads, executor: executor.clone(), clock: clock.clone() };
+        let (executor, clock, other_controller) = (executor.clone(), clock.clone(), other_controller.clone());
+        let tools = Tools { caches, daemons, reads, executor, clock, other_controller };
         // A process starts once.
         let _ = self.tools.set(tools);
     }
@@ -101,6 +112,27 @@ impl Turns {
     /// The free resources of all nodes now.
     pub(crate) fn free(&self) -> Reading<Free> {
         self.free.read()
+    }
+
+    /// Notes the turns that this plan ends for want of a policy.
+    pub(crate) fn end_without_policy(&self, ds: &DaemonSet, actions: &[Action]) {
+        let key = turns::key(ds);
+        for action in actions {
+            let Action::PatchNode { node, reason: TurnReason::TurnEnds, .. } = action else { continue };
+            if let Some(node) = self.caches.nodes.get(&ObjectRef::new(node.name.as_str())) {
+                self.anothers.ends(&node, &key);
+            }
+        }
+    }
+
+    /// Whether another process carries out turns of this DaemonSet, whose policy here asks for none.
+    pub(crate) fn are_anothers(&self, ds: &DaemonSet) -> bool {
+        self.anothers.has(&turns::key(ds), self.caches.nodes.state().iter().map(|node| &**node))
+    }
+
+    /// The turns of this DaemonSet are this process's own.
+    pub(crate) fn are_own(&self, ds: &DaemonSet) {
+        self.anothers.forget(&turns::key(ds));
     }
 
     /// Drains the nodes that wait for it by this plan, and no others.

@@ -104,6 +104,9 @@ impl Worker {
     ) -> Result<(), ExecuteError> {
         let actions = state.in_flight.retry_order.apply(plan.actions);
         self.other_controller.sent(ds, &actions);
+        if state.in_flight.driver.policy().turn.is_none() {
+            self.turns.end_without_policy(ds, &actions);
+        }
         let result = executor.execute(ds, &actions, state).await;
         // Also after a failure: the status of the other pods does not wait for the retry.
         if let Some(delay) = status_delay {

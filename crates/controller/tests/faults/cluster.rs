@@ -47,7 +47,7 @@ pub struct Cluster {
     pub machine: Machine,
     pub metrics: Metrics,
     /// The policy of `--policy`.
-    policy: Policy,
+    pub policy: Policy,
     /// How a controller reacts to signs of another one.
     pub reaction: Reaction,
     /// The number of calls before the story.

@@ -10,6 +10,7 @@ mod leftovers;
 mod powers;
 mod pulls;
 mod random;
+mod two_processes;
 
 use crate::api_server::{ApiServer, NAMESPACE};
 use crate::cluster::Cluster;
