@@ -90,7 +90,8 @@ pub(crate) fn tried(
     let daemon_set = objects.model_of(Some(&wanted))?;
     let read = |text: &str| simulate::policy::read(text.as_bytes());
     let input = Input::from_list(objects.clone(), &choice())?;
-    let findings = lint::look(objects, &daemon_set, None, name, (powers, now))?;
+    let models = objects.clone().models()?;
+    let findings = lint::look((&objects, &models), &daemon_set, None, name, (powers, now));
     let asked = Policy::default().with_annotations(&daemon_set, powers, read);
     let problems = match &asked {
         Ok(_) => String::new(),
@@ -158,7 +159,8 @@ pub(crate) fn judged(
     let refusal = admitted.as_ref().err().cloned();
     let applied = lint::as_stored(admitted.ok(), &manifest)?;
     let before = objects.model_of(Some(&wanted))?;
-    let findings = lint::look(objects.clone(), &applied, Some(&before), &name, (powers, now))?;
+    let models = objects.clone().models()?;
+    let findings = lint::look((objects, &models), &applied, Some(&before), &name, (powers, now));
     let findings = match &refusal {
         Some(refusal) => lint::with_refusal(findings, refusal),
         None => findings,

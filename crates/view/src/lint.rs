@@ -1,7 +1,7 @@
 //! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
 use crate::cluster::policy::drives;
-use crate::cluster::{Objects, read};
+use crate::cluster::{Models, Objects, read};
 use crate::hostile;
 use crate::simulate::policy;
 use daemonset::Policy;
@@ -13,37 +13,29 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 /// The surprises of a DaemonSet, the worst first. `stored` is the DaemonSet that it would replace, and `full_name` the
-/// `NAMESPACE/NAME` that it has or gets.
-///
-/// # Errors
-/// The first object of the cluster that can't be read.
+/// `NAMESPACE/NAME` that it has or gets. The models are those of the objects, read once for all their DaemonSets.
 pub fn look(
-    objects: Objects,
+    (objects, models): (&Objects, &Models),
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
     (powers, now): (&Powers, Timestamp),
-) -> Result<Vec<Finding>, String> {
-    let allocatable = objects.allocatable().clone();
-    let classes = objects.priority_classes().map(<[String]>::to_vec);
-    let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
-    let mut models = objects.models()?;
-    models.pods.retain(|pod| pod.metadata.namespace == namespace);
-    models.revisions.retain(|revision| revision.metadata.namespace == namespace);
-    models.daemon_sets.retain(|other| {
+) -> Vec<Finding> {
+    let (namespace, name) = full_name.split_once('/').unwrap_or_default();
+    let is_other = |other: &&DaemonSet| {
         let meta = &other.metadata;
-        full_name != format!("{}/{}", meta.namespace, meta.name)
-    });
+        (meta.namespace.as_str(), meta.name.as_str()) != (namespace, name)
+    };
     let mut preflight = Preflight::new(daemon_set, now)
         .nodes(&models.nodes)
-        .pods(&models.pods)
-        .revisions(&models.revisions)
-        .daemon_sets(&models.daemon_sets)
-        .allocatable(allocatable.iter().map(|(node, resources)| (node.as_str(), resources)));
+        .pods(models.pods.iter().filter(|pod| pod.metadata.namespace == namespace))
+        .revisions(models.revisions.iter().filter(|revision| revision.metadata.namespace == namespace))
+        .daemon_sets(models.daemon_sets.iter().filter(is_other))
+        .allocatable(objects.allocatable().iter().map(|(node, resources)| (node.as_str(), resources)));
     if let Some(stored) = stored {
         preflight = preflight.stored(stored);
     }
-    if let Some(classes) = &classes {
+    if let Some(classes) = objects.priority_classes() {
         preflight = preflight.priority_classes(classes.iter().map(String::as_str));
     }
     let mut found = daemonset_lint::lint(&preflight.read_annotations(powers, read_policy));
@@ -53,7 +45,7 @@ pub fn look(
         found.extend(missed.filter(|_| found.iter().all(|finding| finding.severity != Severity::Error)));
         found.sort_by_key(|finding| finding.severity);
     }
-    Ok(found)
+    found
 }
 
 /// The same where the API server refuses the manifest: its errors come first, each in place of ours about the same field.

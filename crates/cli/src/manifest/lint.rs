@@ -1,7 +1,7 @@
 //! `kubectl daemonset lint`: surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
 use crate::cluster::policy::{POLICY, may_need_powers};
-use crate::cluster::{Needs, Objects, Source, Wanted, full_name, name, namespace};
+use crate::cluster::{Models, Needs, Objects, Source, Wanted, full_name, name, namespace};
 use crate::manifest::args::{LintArgs, Manifest};
 use crate::manifest::changes::{daemon_sets, wanted};
 use crate::manifest::requests::{self, Refused};
@@ -51,9 +51,10 @@ fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop>
     let (source, chosen) = args.stored(only)?;
     let objects = objects(&source)?;
     source.announce(args.output())?;
+    let mut cluster = Cluster::new(&source, objects).map_err(|message| source.stop(message))?;
     let found = manifests.iter().map(|manifest| {
         let stored = if is_one { chosen.clone() } else { wanted(manifest) };
-        of_manifest((&source, objects.clone()), manifest, stored.as_ref(), args.policy.as_ref())
+        of_manifest(&mut cluster, manifest, stored.as_ref(), args.policy.as_ref())
             .map_err(|message| Stop::Input(format!("{title}: {message}")))
     });
     found.collect()
@@ -65,11 +66,27 @@ fn of_cluster(args: &LintArgs) -> Result<Vec<Found>, Stop> {
     let objects = objects(&source)?;
     let each = objects.each(wanted.as_ref()).map_err(|message| source.stop(message))?;
     source.announce(args.output())?;
+    let mut cluster = Cluster::new(&source, objects).map_err(|message| source.stop(message))?;
     let found = each.iter().map(|wanted| {
-        of_stored((&source, objects.clone()), wanted, args.policy.as_ref())
-            .map_err(|message| source.stop(message))
+        of_stored(&mut cluster, wanted, args.policy.as_ref()).map_err(|message| source.stop(message))
     });
     found.collect()
+}
+
+/// The objects in which the DaemonSets are looked at.
+struct Cluster<'s> {
+    source: &'s Source,
+    objects: Objects,
+    models: Models,
+}
+
+impl<'s> Cluster<'s> {
+    /// # Errors
+    /// The first object that can't be read.
+    fn new(source: &'s Source, objects: Objects) -> Result<Self, String> {
+        let models = objects.clone().models()?;
+        Ok(Cluster { source, objects, models })
+    }
 }
 
 /// With the priority classes of a cluster, where one may read them.
@@ -82,25 +99,26 @@ fn objects(source: &Source) -> Result<Objects, Stop> {
 }
 
 fn of_stored(
-    (source, objects): (&Source, Objects),
+    cluster: &mut Cluster<'_>,
     wanted: &Wanted,
     policy: Option<&PolicyChoice>,
 ) -> Result<Found, String> {
-    let name = full_name(&objects.choose(Some(wanted))?.daemon_set);
-    let mut daemon_set = objects.model_of(Some(wanted))?;
+    let name = full_name(&cluster.objects.choose(Some(wanted))?.daemon_set);
+    let mut daemon_set = cluster.objects.model_of(Some(wanted))?;
     if let Some(policy) = policy {
         policy.annotate(&mut daemon_set);
     }
-    look((source, objects), &daemon_set, None, &name)
+    Ok(look(cluster, &daemon_set, None, &name))
 }
 
 /// As the API server would store it, if it does: a default that is written out is no change.
 fn of_manifest(
-    (source, objects): (&Source, Objects),
+    cluster: &mut Cluster<'_>,
     manifest: &Value,
     wanted: Option<&Wanted>,
     policy: Option<&PolicyChoice>,
 ) -> Result<Found, String> {
+    let objects = &cluster.objects;
     let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
     let admitted = match &stored {
         Some(stored) => requests::replace(stored, manifest, FieldValidation::Warn),
@@ -120,12 +138,12 @@ fn of_manifest(
                 "" => format!("default/{}", name(manifest)),
                 _ => full_name(manifest),
             };
-            look((source, objects), &applied, None, &name)?
+            look(cluster, &applied, None, &name)
         }
         Some(raw) => {
             let name = full_name(raw);
             let stored = DaemonSet::deserialize(raw).map_err(|error| error.to_string())?;
-            look((source, objects), &applied, Some(&stored), &name)?
+            look(cluster, &applied, Some(&stored), &name)
         }
     };
     if let Some(Refused::Server(refusal)) = &refused {
@@ -136,20 +154,21 @@ fn of_manifest(
 
 /// `name` is the `NAMESPACE/NAME` that the DaemonSet has or gets.
 fn look(
-    (source, mut objects): (&Source, Objects),
+    cluster: &mut Cluster<'_>,
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
-) -> Result<Found, String> {
+) -> Found {
+    let Cluster { source, objects, models } = cluster;
     let now = objects.now().unwrap_or_else(system_clock);
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
     // The policy may be that of a manifest or of a file, which need the powers, too.
     if daemon_set.metadata.annotations.get(POLICY).is_some_and(may_need_powers) {
-        source.learn_powers(&mut objects, [namespace.to_owned()].into());
+        source.learn_powers(objects, [namespace.to_owned()].into());
     }
     let powers = objects.powers_of(namespace);
-    let findings = lint::look(objects, daemon_set, stored, full_name, (&powers, now))?;
-    Ok(Found { name: full_name.to_owned(), findings })
+    let findings = lint::look((objects, models), daemon_set, stored, full_name, (&powers, now));
+    Found { name: full_name.to_owned(), findings }
 }
 
 /// A line for each finding, which begins with the name of the DaemonSet where there are several.
