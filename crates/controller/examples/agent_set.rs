@@ -58,7 +58,10 @@ struct Controller {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let client = Client::try_default().await.context("find the API server")?;
+    let mut config = kube::Config::infer().await.context("find the API server")?;
+    // A client that repeats a create by itself, as after 504, makes a second pod.
+    config.default_retry = false;
+    let client = Client::try_from(config)?;
     let kind = resource();
     let (sets, set_changes) = cache(Api::<DynamicObject>::all_with(client.clone(), &kind), kind);
     let (nodes, node_changes) = cache(Api::<Node>::all(client.clone()), ());

@@ -76,7 +76,10 @@ async fn main() -> anyhow::Result<()> {
 }
 
 async fn run() -> anyhow::Result<()> {
-    let client = Client::try_default().await.context("find the API server")?;
+    let mut config = kube::Config::infer().await.context("find the API server")?;
+    // A client that repeats a create by itself, as after 504, makes a second pod.
+    config.default_retry = false;
+    let client = Client::try_from(config)?;
     let controller = Controller::new(Api::<NodeAgent>::all(client.clone()), Config::default());
     let agents = controller.store();
     let (pods, pod_events) = cache::<Pod>(&client);

@@ -22,7 +22,7 @@
 //! # type Lists = (Vec<Node>, Vec<Pod>, Vec<ControllerRevision>);
 //! /// Returns the time until it is to be called again, unless an object changes before.
 //! async fn sync(
-//!     executor: &Executor<kube::Client>,      // made once: Executor::new(client, "my-operator")
+//!     executor: &Executor<kube::Client>,      // made once: Executor::new(client, "my-operator"), the client with default_retry = false
 //!     in_flight: &mut InFlight<Reconciler>,   // one for each object: InFlight::new(Reconciler::new(uid, Policy::default()))
 //!     ds: &DaemonSet,
 //!     (nodes, pods, revisions): &Lists,       // from your caches
@@ -41,7 +41,7 @@
 //! 1. Lists of everything: all nodes, and all pods and ControllerRevisions of the namespace. One pass of an object at a time, each with the
 //!    same [`InFlight`].
 //! 2. The next pass: when an object changes, and after [`Synced::next_plan`]. After a [`PlanError`](daemonset::PlanError) a change alone helps.
-//! 3. A client without retries. One process acts at a time: a [`Sender`] of yours answers [`ApiResponse::MayNotAct`] once another one may.
+//! 3. A client without retries: kube's has them unless `Config::default_retry` is `false`, and repeats a create after 504. One process acts at a time: a [`Sender`] of yours answers [`ApiResponse::MayNotAct`] once another one may.
 //!
 //! [`Executor::sync`] makes these steps; who makes them by hand (with a `Tracker`, or with a guard between plan and calls) makes all of
 //! them, in this order:

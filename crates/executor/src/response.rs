@@ -59,7 +59,7 @@ pub trait Sender: Sync {
     fn send_once(&self, request: http::Request<Vec<u8>>) -> impl Future<Output = ApiResponse> + Send;
 }
 
-/// A client without retries of its own, as kube's is.
+/// A client without retries of its own: kube's has them unless `Config::default_retry` is `false`, and they make a second pod.
 impl Sender for Client {
     async fn send_once(&self, request: http::Request<Vec<u8>>) -> ApiResponse {
         match tokio::time::timeout(RESPONSE_TIMEOUT, exchange(self, request)).await {

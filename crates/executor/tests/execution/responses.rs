@@ -4,7 +4,7 @@ use crate::server::{not_connected, status};
 use axum::body::Body;
 use daemonset_executor::{ApiResponse, Sender};
 use http::{Request, Response};
-use kube::Client;
+use kube::{Client, Config};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tower::BoxError;
@@ -166,4 +166,40 @@ async fn silence_ends_after_a_minute() {
     assert_eq!(unknown(classify(Ok(Response::new(body))).await).1, 10, "the API server has given up by then");
     let waited = start.elapsed();
     assert!((Duration::from_secs(60)..Duration::from_secs(70)).contains(&waited), "{waited:?}");
+}
+
+/// An API server that answers `Timeout` once, and has created a pod by then.
+async fn creates_sent_by(change: impl FnOnce(&mut Config)) -> usize {
+    let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = server.local_addr().expect("an address");
+    let mut config = Config::new(format!("http://{address}").parse().expect("a URI"));
+    change(&mut config);
+    let client = Client::try_from(config).expect("a client");
+    let request = Request::post("/api/v1/namespaces/default/pods").body(b"{}".to_vec()).expect("a request");
+    let mut sending = tokio::spawn(async move { client.send_once(request).await });
+    let mut creates = 0;
+    loop {
+        let stream = tokio::select! {
+            _ = &mut sending => return creates,
+            accepted = server.accept() => accepted.expect("a connection").0,
+        };
+        let mut text = Vec::new();
+        while !text.ends_with(b"{}") {
+            stream.readable().await.expect("bytes");
+            let mut bytes = [0; 1024];
+            text.extend(stream.try_read(&mut bytes).map_or(&[][..], |read| &bytes[..read]));
+        }
+        let code = if creates == 0 { "504 Gateway Timeout" } else { "201 Created" };
+        creates += 1;
+        let answer = format!("HTTP/1.1 {code}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}");
+        stream.writable().await.expect("it waits for the answer");
+        assert_eq!(stream.try_write(answer.as_bytes()).expect("it takes the answer"), answer.len());
+    }
+}
+
+/// The reason why a client is to be made without them.
+#[tokio::test]
+async fn retries_of_the_client_make_a_second_pod() {
+    assert_eq!(creates_sent_by(|config| config.default_retry = false).await, 1);
+    assert_eq!(creates_sent_by(|_| {}).await, 2, "kube's default");
 }
