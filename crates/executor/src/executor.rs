@@ -310,15 +310,21 @@ pub(crate) fn unanswered(response: &ApiResponse) -> CallResult {
     match response {
         ApiResponse::Done(_) => CallResult::done(),
         ApiResponse::Rejected(status) => rejected(final_answer(status)),
-        ApiResponse::RetryAfter(delay) => rejected(ExecuteError::RetryAfter(*delay)),
-        ApiResponse::NotSent(error) => rejected(ExecuteError::Unreachable(error.clone())),
-        ApiResponse::MayNotAct(_) => rejected(ExecuteError::MayNotAct),
+        ApiResponse::RetryAfter(delay) => undecided(ExecuteError::RetryAfter(*delay)),
+        ApiResponse::NotSent(error) => undecided(ExecuteError::Unreachable(error.clone())),
+        ApiResponse::MayNotAct(_) => undecided(ExecuteError::MayNotAct),
         ApiResponse::Unknown(unknown) => CallResult {
             outcome: ActionOutcome::Unknown,
             error: Some(ExecuteError::Unknown(unknown.clone())),
             ..CallResult::done()
         },
     }
+}
+
+/// Nothing was done, and nobody has rejected the call: the memory keeps nothing of it. A rejected change of a pod in its place would be
+/// tried as a delete.
+fn undecided(error: ExecuteError) -> CallResult {
+    CallResult { outcome: ActionOutcome::Conflict, ..rejected(error) }
 }
 
 pub(crate) fn rejected(error: ExecuteError) -> CallResult {

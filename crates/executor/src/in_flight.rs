@@ -77,7 +77,7 @@ impl<D: Driver> InFlight<D> {
     /// Records the outcome of an action.
     pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) {
         self.driver.record(action, outcome, at);
-        if *outcome != ActionOutcome::Rejected {
+        if !matches!(outcome, ActionOutcome::Rejected | ActionOutcome::Conflict) {
             self.retry_order.accepted(action);
         }
         // This call replaces an earlier one for the same target, whose outcome no longer matters.

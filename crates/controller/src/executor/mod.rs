@@ -120,7 +120,7 @@ impl Executor {
             self.record_event(ds, call);
         }
         self.record_refusal(ds, call);
-        self.metrics.count_action(call.action, call.outcome);
+        self.metrics.count_action(call.action, call.outcome, call.error);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::rollout::metrics::RolloutMetrics;
 use crate::turns::metrics::TurnMetrics;
 use daemonset::{Action, ActionOutcome};
 use daemonset_drain::EvictionOutcome;
-use daemonset_executor::ApiResponse;
+use daemonset_executor::{ApiResponse, ExecuteError};
 use process::ProcessMetrics;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -192,12 +192,13 @@ fn seconds() -> Histogram {
 
 impl Metrics {
     /// Counts an action by type, reason and outcome.
-    pub fn count_action(&self, action: &Action, outcome: &ActionOutcome) {
+    pub fn count_action(&self, action: &Action, outcome: &ActionOutcome, error: Option<&ExecuteError>) {
         let (action, reason) = (action.kind().to_owned(), action.reason().to_owned());
         let outcome = match outcome {
             ActionOutcome::Created(_) | ActionOutcome::Done | ActionOutcome::Changed(_) => "done",
             ActionOutcome::Rejected => "failed",
-            ActionOutcome::Conflict => "outdated",
+            ActionOutcome::Conflict if matches!(error, Some(ExecuteError::Outdated(_))) => "outdated",
+            ActionOutcome::Conflict => "failed",
             ActionOutcome::AlreadyExists => "exists",
             _ => "unknown",
         };

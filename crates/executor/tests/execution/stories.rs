@@ -2,11 +2,13 @@
 
 use crate::server::{Fault, Server, status};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Owner, Pod};
+use daemonset::policy::InPlacePolicy;
 use daemonset::{ActionOutcome, Observed, Policy, Reconciler};
 use daemonset_executor::{ApiResponse, Call, ExecuteError, Executed, Executor, InFlight, Sender};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, from_value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, advance};
 
@@ -24,6 +26,8 @@ struct Operator<S> {
     in_flight: InFlight<Reconciler>,
     /// How the calls of the last plan went.
     calls: Vec<String>,
+    /// The events about them.
+    events: Vec<String>,
     cached_pods: Vec<Pod>,
     /// What the cache of revisions shows, if it lags behind.
     cached_revisions: Option<Vec<ControllerRevision>>,
@@ -44,6 +48,7 @@ fn operator<S: Sender>(server: &Server, sender: S) -> Operator<S> {
         executor: Executor::new(sender, "my-operator").with_clock(clock),
         in_flight: InFlight::new(Reconciler::new("u1", Policy::default()).of_kind(agent_set())),
         calls: Vec::new(),
+        events: Vec::new(),
         cached_pods: Vec::new(),
         cached_revisions: None,
         image: "a:1",
@@ -63,6 +68,7 @@ impl<S: Sender> Operator<S> {
         let labels = json!({"agent-set": "edge"});
         let spec = json!({
             "selector": {"matchLabels": labels},
+            "updateStrategy": {"type": "RollingUpdate"},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": self.image}]}},
         });
         let mut set = self.cached_set.clone().unwrap_or_else(|| self.server.state().objects[SET].clone());
@@ -75,8 +81,12 @@ impl<S: Sender> Operator<S> {
         let observed =
             Observed { daemon_set: &ds, nodes: &nodes, pods: &self.cached_pods, revisions: &revisions };
         self.calls.clear();
-        let calls = &mut self.calls;
-        let on_call = |call: &Call<'_>| calls.push(format!("{}: {}", call.subject(), outcome(call.outcome)));
+        self.events.clear();
+        let (calls, events) = (&mut self.calls, &mut self.events);
+        let on_call = |call: &Call<'_>| {
+            calls.push(format!("{}: {}", call.subject(), outcome(call.outcome)));
+            events.extend(call.event().map(|event| format!("{}: {}", event.reason, event.message)));
+        };
         let synced = self.executor.sync(observed, &mut self.in_flight, on_call).await.unwrap();
         self.next_plan = synced.next_plan;
         synced.executed
@@ -120,6 +130,7 @@ fn outcome(outcome: &ActionOutcome) -> &'static str {
     match outcome {
         ActionOutcome::Created(_) | ActionOutcome::Done => "done",
         ActionOutcome::Rejected => "rejected",
+        ActionOutcome::Conflict => "undecided",
         ActionOutcome::Unknown => "unknown",
         _ => "other",
     }
@@ -198,6 +209,19 @@ async fn a_busy_api_server_is_asked_nothing_more() {
     assert!(!server.state().calls.contains(&format!("PUT {SET}/status")));
 }
 
+/// A client whose first connections are refused.
+struct NotConnected(kube::Client, AtomicUsize);
+
+impl Sender for NotConnected {
+    async fn send_once(&self, request: http::Request<Vec<u8>>) -> ApiResponse {
+        let left = self.1.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        match left {
+            Ok(_) => ApiResponse::NotSent("connection refused".to_owned()),
+            Err(_) => self.0.send_once(request).await,
+        }
+    }
+}
+
 /// A sender whose process may act no more.
 struct Former;
 
@@ -217,7 +241,7 @@ async fn a_process_that_may_not_act_sends_nothing() {
     operator(&server, server.client()).sync().await.unwrap();
     let mut former = operator(&server, Former);
     assert_eq!(former.sync().await, Err(ExecuteError::MayNotAct));
-    assert!(matches!(former.calls.as_slice(), [one] if one.ends_with(": rejected")), "{:?}", former.calls);
+    assert!(matches!(former.calls.as_slice(), [one] if one.ends_with(": undecided")), "{:?}", former.calls);
 }
 
 #[tokio::test(start_paused = true)]
@@ -301,4 +325,47 @@ async fn a_number_of_a_revision_that_no_watch_has_shown_is_not_given_again() {
         operator.objects::<ControllerRevision>("/controllerrevisions/").iter().map(|r| r.revision).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, [1, 2]);
+}
+
+/// A rejected change is tried as a delete: a webhook may forbid the one and not the other.
+#[tokio::test(start_paused = true)]
+async fn a_change_in_place_that_nobody_has_rejected_is_tried_again() {
+    let server = Server::default();
+    let refused_once = AtomicUsize::new(0);
+    let mut operator = operator(&server, NotConnected(server.client(), refused_once));
+    let mut policy = Policy::default();
+    policy.in_place = InPlacePolicy::IfPossible;
+    operator.in_flight = InFlight::new(Reconciler::new("u1", policy).of_kind(agent_set()));
+    operator.sync_until_quiet().await;
+    let run = |pod: &mut Value, node: &str| {
+        pod["spec"]["nodeName"] = json!(node);
+        pod["status"] = json!({"phase": "Running",
+            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "1970-01-01T00:00:00Z"}],
+            "containerStatuses": [{"name": "a", "image": "a:1", "imageID": "i1", "containerID": "c1", "restartCount": 0}]});
+    };
+    let pods = operator.objects::<Pod>(PODS).iter().map(node_of).collect::<Vec<_>>();
+    let paths =
+        server.state().objects.keys().filter(|path| path.starts_with(PODS)).cloned().collect::<Vec<_>>();
+    for (path, node) in paths.iter().zip(&pods) {
+        run(server.state().objects.get_mut(path).unwrap(), node);
+    }
+    operator.cached_pods = operator.objects(PODS);
+    operator.image = "a:2";
+    server.fail(
+        "PATCH /api/v1/namespaces/agents/pods",
+        1,
+        Fault::Refuses(status(429, "TooManyRequests", "slow down")),
+    );
+    let change = |operator: &Operator<NotConnected>| {
+        operator.calls.iter().find(|call| call.contains(" pod edge-")).cloned().unwrap_or_default()
+    };
+    assert_eq!(operator.sync().await, Err(ExecuteError::RetryAfter(Duration::from_secs(1))));
+    let first = change(&operator);
+    advance(Duration::from_secs(1)).await;
+    operator.executor.sender().1.store(1, Ordering::SeqCst);
+    assert!(matches!(operator.sync().await, Err(ExecuteError::Unreachable(_))), "{:?}", operator.calls);
+    assert_eq!(change(&operator), first);
+    advance(Duration::from_secs(1)).await;
+    operator.sync().await.unwrap();
+    assert_eq!(change(&operator), first.replace("undecided", "other"), "it is no delete");
 }
