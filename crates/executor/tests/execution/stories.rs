@@ -369,3 +369,16 @@ async fn a_change_in_place_that_nobody_has_rejected_is_tried_again() {
     operator.sync().await.unwrap();
     assert_eq!(change(&operator), first.replace("undecided", "other"), "it is no delete");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_calls_of_a_batch_may_have_been_of_several() {
+    let server = Server::default();
+    for node in [r#"["a"]"#, r#"["b"]"#] {
+        server.fail(node, usize::MAX, Fault::Refuses(status(403, "Forbidden", "a policy says no")));
+    }
+    let mut operator = operator(&server, server.client());
+    for _ in 0..4 {
+        operator.sync().await.unwrap_err();
+    }
+    assert_eq!(operator.nodes_of_pods(), ["c"]);
+}
