@@ -92,6 +92,9 @@ async fn exchange(client: &Client, request: http::Request<Vec<u8>>) -> ApiRespon
         return ApiResponse::Done(body);
     }
     let status = status(head.status, &body);
+    if was_denied_by_webhook(&status) {
+        return ApiResponse::Rejected(Box::new(denial(status)));
+    }
     match head.status {
         StatusCode::TOO_MANY_REQUESTS => ApiResponse::RetryAfter(retry_after(&head.headers, &status)),
         code if code.is_server_error() && !was_rejected_before_storage(&status) => {
@@ -113,6 +116,17 @@ fn status(code: StatusCode, body: &[u8]) -> Status {
             if text.trim().is_empty() { code.to_string() } else { format!("{code}: {}", text.trim()) };
         Status::failure(&message, code.canonical_reason().unwrap_or_default()).with_code(code.as_u16())
     })
+}
+
+/// v1.37 `admission/plugin/webhook/errors ToStatusErr`: nothing is stored.
+fn was_denied_by_webhook(status: &Status) -> bool {
+    status.message.contains("admission webhook ") && status.message.contains(" denied the request")
+}
+
+/// A denial with the code and reason of a webhook that names none. Those that it names, such as the `NotFound` of a request of its own,
+/// say nothing about the object of the call, nor about the load of the API server.
+fn denial(status: Status) -> Status {
+    Status { code: 403, reason: "Forbidden".to_owned(), details: None, ..status }
 }
 
 /// Whether the API server itself failed, as when etcd did not respond, and gave the request up. Its reason `Timeout` is

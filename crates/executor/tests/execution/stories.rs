@@ -382,3 +382,34 @@ async fn the_calls_of_a_batch_may_have_been_of_several() {
     }
     assert_eq!(operator.nodes_of_pods(), ["c"]);
 }
+
+/// Webhooks choose code and reason of a denial, and many give the error of a request of their own.
+#[tokio::test(start_paused = true)]
+async fn a_webhook_that_denies_is_refused_whatever_its_code() {
+    for (code, reason) in [
+        (404, "NotFound"),
+        (409, "AlreadyExists"),
+        (409, "Conflict"),
+        (429, "TooManyRequests"),
+        (500, "InternalError"),
+        (504, "Timeout"),
+    ] {
+        let server = Server::default();
+        let denial = format!(
+            "pods \"edge-x\" is forbidden: admission webhook \"a.example\" denied the request: {reason}"
+        );
+        server.fail(r#"["a"]"#, usize::MAX, Fault::Refuses(status(code, reason, &denial)));
+        let mut operator = operator(&server, server.client());
+        let error = operator.sync().await.unwrap_err();
+        let ExecuteError::Forbidden(refusal) = &error else { panic!("{code} {reason}: {error:?}") };
+        assert_eq!(refusal.to_string(), format!("create a pod on a: {denial}"));
+        assert_eq!(operator.events, [format!("FailedCreate: Error creating: {denial}")]);
+        assert_eq!(
+            server.state().objects[SET]["status"]["desiredNumberScheduled"],
+            3,
+            "the status is written"
+        );
+        operator.sync().await.unwrap_err();
+        assert_eq!(operator.nodes_of_pods(), ["b", "c"], "{code} {reason}: no other node waits");
+    }
+}
