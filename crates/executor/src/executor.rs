@@ -6,7 +6,7 @@
 use crate::error::{ExecuteError, subject};
 use crate::in_flight::{Driver, InFlight};
 use crate::refusals::final_answer;
-use crate::response::{ApiResponse, Sender};
+use crate::response::{ApiResponse, Sender, UnknownOutcome, shortened};
 use crate::turns;
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::{ControllerRevision, DaemonSet, ObjectRef, PodMeta};
@@ -280,11 +280,16 @@ impl<S: Sender> Executor<S> {
             Ok(request) => request,
             Err(error) => return rejected(ExecuteError::Failed(error.to_string())),
         };
-        let response = self.sender.send_once(request).await;
+        let mut response = self.sender.send_once(request).await;
         let object = match &response {
             ApiResponse::Done(body) => returned_object(action, body),
             _ => None,
         };
+        // An API server answers with the pod. This answer is another's, such as the page of a proxy where people log in.
+        if let (Action::CreatePod { .. }, ApiResponse::Done(body), None) = (action, &response, &object) {
+            let error = format!("the answer has no pod: {}", shortened(&String::from_utf8_lossy(body)));
+            response = ApiResponse::Unknown(UnknownOutcome::given_up(error));
+        }
         let result = match &response {
             // Events are best effort.
             _ if is_event => CallResult::done(),
@@ -338,8 +343,6 @@ fn is_adoption(action: &Action) -> bool {
 fn outcome(action: &Action, object: Option<&PodMeta>) -> ActionOutcome {
     match (action, object) {
         (Action::CreatePod { .. }, Some(pod)) => ActionOutcome::Created(ObjectRef::from(pod)),
-        // A pod was created, but the response does not name it: the watch will show it.
-        (Action::CreatePod { .. }, None) => ActionOutcome::Unknown,
         // A pod that ends later: its version is the one of the delete.
         (Action::DeletePod { .. }, Some(pod)) if pod.deletion_timestamp.is_some() => {
             ActionOutcome::Changed(ObjectRef::from(pod))

@@ -48,7 +48,7 @@ impl UnknownOutcome {
     }
 
     /// The API server has given the call up; only etcd may still work on it.
-    fn given_up(error: String) -> Self {
+    pub(crate) fn given_up(error: String) -> Self {
         UnknownOutcome { error, settles_after: STORAGE_TIMEOUT }
     }
 }
@@ -110,7 +110,9 @@ async fn exchange(client: &Client, request: http::Request<Vec<u8>>) -> ApiRespon
 
 /// The `Status` object of a response; a body that is none, such as a proxy's, becomes the message of a new one.
 fn status(code: StatusCode, body: &[u8]) -> Status {
-    serde_json::from_slice(body).unwrap_or_else(|_| {
+    // Each JSON object can be read as one.
+    let status = serde_json::from_slice(body).ok().filter(Status::is_failure);
+    status.unwrap_or_else(|| {
         let text = String::from_utf8_lossy(body);
         let message =
             if text.trim().is_empty() { code.to_string() } else { format!("{code}: {}", text.trim()) };

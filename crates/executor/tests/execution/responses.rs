@@ -203,3 +203,15 @@ async fn retries_of_the_client_make_a_second_pod() {
     assert_eq!(creates_sent_by(|config| config.default_retry = false).await, 1);
     assert_eq!(creates_sent_by(|_| {}).await, 2, "kube's default");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_no_status_is_told_as_it_is() {
+    let body = json!({"error": "rbac: access denied"});
+    let ApiResponse::Rejected(status) = classify(response(403, &body)).await else {
+        panic!("it was refused")
+    };
+    assert_eq!((status.code, status.is_forbidden()), (403, true));
+    assert_eq!(status.message, r#"403 Forbidden: {"error":"rbac: access denied"}"#);
+    let (error, _) = unknown(classify(response(502, &json!({}))).await);
+    assert_eq!(error, "502 Bad Gateway: {}");
+}

@@ -413,3 +413,17 @@ async fn a_webhook_that_denies_is_refused_whatever_its_code() {
         assert_eq!(operator.nodes_of_pods(), ["b", "c"], "{code} {reason}: no other node waits");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_create_without_a_pod_in_its_answer_is_read_back() {
+    let server = Server::default();
+    // A page to log in, say.
+    server.fail("POST /api/v1/namespaces/agents/pods", 1, Fault::Refuses(json!({"code": 200})));
+    let mut operator = operator(&server, server.client());
+    let error = operator.sync().await.unwrap_err();
+    assert!(matches!(error, ExecuteError::Unknown(_)), "{error:?}");
+    let event = r#"FailedCreate: Error creating: the answer has no pod: {"code":200}"#;
+    assert_eq!(operator.events, [event]);
+    let took = operator.sync_alone_until(3).await;
+    assert!(took < Duration::from_secs(15), "{took:?}");
+}
