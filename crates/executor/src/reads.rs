@@ -11,8 +11,8 @@ use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, Owner, Owne
 use daemonset::{NodeView, Observed, Snapshot};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kube::api::{GetParams, ListParams, ObjectList};
-use kube::core::Selector;
 use kube::core::request::{Error as RequestError, Request};
+use kube::core::{Selector, Status};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -130,8 +130,9 @@ impl<S: Sender> Executor<S> {
         let mut objects = Vec::new();
         loop {
             let request = Request::new(K::url_path(&(), Some(namespace))).list(&params);
-            let page: Option<ObjectList<Tolerant<K>>> = self.request(request).await?;
-            let Some(page) = page else { return Ok(objects) };
+            let page: Result<ObjectList<Tolerant<K>>, Box<Status>> = self.read(request).await?;
+            // Where nothing is, an API server answers with an empty list: this answer is a proxy's, and says nothing about the objects.
+            let page = page.map_err(|not_found| ExecuteError::Failed(not_found.message))?;
             objects.extend(page.items.into_iter().map(|Tolerant(object)| Arc::new(object)));
             match page.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
@@ -147,17 +148,23 @@ impl<S: Sender> Executor<S> {
         Ok(object.map(|Tolerant(object)| object))
     }
 
-    /// Sends a read like a write, so that it ends after the same time-out.
+    /// One object, or `None` if it does not exist.
     pub(crate) async fn request<T: DeserializeOwned>(
         &self,
         request: Result<http::Request<Vec<u8>>, RequestError>,
     ) -> Result<Option<T>, ExecuteError> {
+        Ok(self.read(request).await?.ok())
+    }
+
+    /// Sends a read like a write, so that it ends after the same time-out. The inner error is that nothing was found.
+    async fn read<T: DeserializeOwned>(
+        &self,
+        request: Result<http::Request<Vec<u8>>, RequestError>,
+    ) -> Result<Result<T, Box<Status>>, ExecuteError> {
         let failed = |error: &dyn std::error::Error| ExecuteError::Failed(error.to_string());
         match self.sender.send_once(request.map_err(|error| failed(&error))?).await {
-            ApiResponse::Done(body) => {
-                serde_json::from_slice(&body).map(Some).map_err(|error| failed(&error))
-            }
-            ApiResponse::Rejected(status) if status.is_not_found() => Ok(None),
+            ApiResponse::Done(body) => serde_json::from_slice(&body).map(Ok).map_err(|error| failed(&error)),
+            ApiResponse::Rejected(status) if status.is_not_found() => Ok(Err(status)),
             ApiResponse::Rejected(status) => Err(final_answer(&status)),
             ApiResponse::RetryAfter(delay) => Err(ExecuteError::RetryAfter(delay)),
             ApiResponse::MayNotAct(_) => Err(ExecuteError::MayNotAct),

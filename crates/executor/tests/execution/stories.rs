@@ -427,3 +427,22 @@ async fn a_create_without_a_pod_in_its_answer_is_read_back() {
     let took = operator.sync_alone_until(3).await;
     assert!(took < Duration::from_secs(15), "{took:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_not_found_is_no_empty_one() {
+    let server = Server::default();
+    server.fail("POST /api/v1/namespaces/agents/pods", 1, Fault::LosesAnswer);
+    let mut operator = operator(&server, server.client());
+    operator.sync().await.unwrap_err();
+    advance(Duration::from_secs(80)).await;
+    // A proxy without an API server behind it.
+    server.fail(
+        "GET /api/v1/namespaces/agents/pods",
+        1,
+        Fault::Refuses(status(404, "NotFound", "no such cluster")),
+    );
+    let error = operator.sync().await.unwrap_err();
+    assert!(matches!(&error, ExecuteError::Failed(text) if text.contains("no such cluster")), "{error:?}");
+    operator.sync().await.unwrap();
+    assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"], "no second pod on a node");
+}
