@@ -26,9 +26,11 @@ impl BackOff {
         match self.retry_at {
             Some(at) if at > now => at,
             _ => {
-                let at = now + FIRST.saturating_mul(1 << self.failures.min(20)).min(longest);
-                *self = BackOff { failures: self.failures + 1, retry_at: Some(at) };
-                at
+                let delay = FIRST.saturating_mul(1 << self.failures.min(20)).min(longest);
+                // After an outage, whose delays are short, the delay grows from there.
+                let failures = if delay < longest { self.failures + 1 } else { self.failures };
+                *self = BackOff { failures, retry_at: Some(now + delay) };
+                now + delay
             }
         }
     }

@@ -446,3 +446,18 @@ async fn a_list_that_is_not_found_is_no_empty_one() {
     operator.sync().await.unwrap();
     assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"], "no second pod on a node");
 }
+
+#[tokio::test(start_paused = true)]
+async fn nothing_waits_for_minutes_after_a_long_outage() {
+    let server = Server::default();
+    let mut operator = operator(&server, NotConnected(server.client(), 60.into()));
+    for _ in 0..60 {
+        assert!(matches!(operator.sync().await, Err(ExecuteError::Unreachable(_))));
+        advance(operator.next_plan.unwrap()).await;
+    }
+    // An API server that has just started.
+    let starts = status(503, "ServiceUnavailable", "apiserver is starting");
+    server.fail("GET /apis/apps/v1/namespaces/agents/controllerrevisions", 1, Fault::Refuses(starts));
+    operator.sync().await.unwrap_err();
+    assert!(operator.next_plan < Some(Duration::from_secs(20)), "{:?}", operator.next_plan);
+}
