@@ -41,10 +41,13 @@ impl LeaseConfig {
     }
 
     /// Sets the identity of this process, which `kubectl get lease` shows. No two processes may have the same, nor one process after its
-    /// restart.
+    /// restart. An empty one, such as that of a variable without a value, changes nothing: a lease that nobody holds has it.
     #[must_use]
     pub fn identity(mut self, identity: impl Into<String>) -> Self {
-        self.identity = identity.into();
+        let identity = identity.into();
+        if !identity.is_empty() {
+            self.identity = identity;
+        }
         self
     }
 

@@ -67,6 +67,19 @@ async fn a_process_that_computes_for_long_renews_its_lease() {
     assert_eq!(api.spec()["holderIdentity"], "");
 }
 
+/// As of a variable without a value. A lease that nobody holds has that identity: with it each process would be the holder.
+#[tokio::test(start_paused = true)]
+async fn processes_without_an_identity_do_not_lead_together() {
+    let api = LeaseServer::default();
+    let lead = |number| {
+        let election = Election::new(LeaseConfig::new("kube-system", NAME).identity(""));
+        election.acquire(api.client(number))
+    };
+    let mut leadership = lead(0).await.expect("no panic");
+    assert!(timeout(MINUTE, lead(1)).await.is_err(), "it stands by");
+    still_leads(&mut leadership, MINUTE).await;
+}
+
 /// The timestamps in the record don't matter: only its changes count, from the moment at which they are seen.
 #[tokio::test(start_paused = true)]
 async fn a_held_lease_is_taken_once_it_has_not_changed_for_its_duration() {
