@@ -69,7 +69,9 @@ impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lost::HeldByOther(holder) => write!(f, "held by {holder:?}"),
-            Lost::NotRenewed(None) => f.write_str("not renewed in time: no response"),
+            Lost::NotRenewed(None) => {
+                f.write_str("not renewed in time: no response, or this process stood still")
+            }
             Lost::NotRenewed(Some(error)) => write!(f, "not renewed in time: {error}"),
             Lost::RenewalEnded => f.write_str(RENEWAL_ENDED),
         }

@@ -58,7 +58,7 @@ async fn a_leader_that_was_stopped_does_not_renew_its_lease() {
     let renewals = api.state().stored.len();
     machine.stop_process(LONGER);
     let reason = timeout(Duration::from_secs(3), leadership.lost()).await.expect("it notices");
-    assert_eq!(reason.to_string(), "not renewed in time: no response");
+    assert_eq!(reason.to_string(), "not renewed in time: no response, or this process stood still");
     assert_eq!(api.state().stored.len(), renewals);
 }
 
