@@ -4,8 +4,8 @@
 //! `cargo run -p daemonset-controller --example agent_set`, with the current context of your kubeconfig; `agent_set.sh` beside
 //! it creates the kind, and tries a rollout, an undo and a surge.
 //!
-//! It is small on purpose: all objects in turn in one loop, a plan of every AgentSet after each change, no leader election, and no look at
-//! storage after a lost response. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves
+//! It is small on purpose: all objects in turn in one loop, a plan of every AgentSet after each change, no leader election, no look at
+//! storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up those behind it. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves
 //! them to `daemonset-executor`.
 
 use anyhow::{Context, bail, ensure};
@@ -204,7 +204,7 @@ async fn execute(client: &Client, ds: &DaemonSet, action: &Action) -> anyhow::Re
             (ActionOutcome::Done, None)
         }
         // The API server has refused: nothing changed. Any other error may have come after the change.
-        (_, Err(kube::Error::Api(status))) if status.code < 500 => {
+        (_, Err(kube::Error::Api(status))) if (400..500).contains(&status.code) => {
             eprintln!("{action}: {}", status.message);
             (ActionOutcome::Rejected, None)
         }

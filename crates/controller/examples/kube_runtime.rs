@@ -5,7 +5,8 @@
 //! DaemonSet controller is off. Its dependencies are in `docs/embed.md`.
 //!
 //! Each kind is watched once: its events fill a store, which plans read, and then wake the DaemonSets that they concern. It has no leader
-//! election and no look at storage after a lost response; the crate's own binary has both.
+//! election, no look at storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up those behind it;
+//! the crate's own binary has all three.
 
 use anyhow::Context as _;
 use daemonset::kube::{ApiCall, Caller};
@@ -226,7 +227,7 @@ async fn execute(client: &Client, set: &DaemonSet, action: &Action) -> anyhow::R
             ActionOutcome::Done
         }
         // The API server has refused, and nothing has changed. Any other error may have come after the change.
-        (_, Err(kube::Error::Api(status))) if status.code < 500 => ActionOutcome::Rejected,
+        (_, Err(kube::Error::Api(status))) if (400..500).contains(&status.code) => ActionOutcome::Rejected,
         (_, Err(_)) => ActionOutcome::Unknown,
     })
 }
