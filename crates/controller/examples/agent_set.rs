@@ -5,8 +5,9 @@
 //! it creates the kind, and tries a rollout, an undo and a surge.
 //!
 //! It is small on purpose: all objects in turn in one loop, a plan of every AgentSet after each change, no leader election, no look at
-//! storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up those behind it. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves
-//! them to `daemonset-executor`.
+//! storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up
+//! those behind it. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves them to
+//! `daemonset-executor`.
 
 use anyhow::{Context, bail, ensure};
 use daemonset::kube::{ApiCall, Caller};

@@ -41,7 +41,8 @@
 //! 1. Lists of everything: all nodes, and all pods and ControllerRevisions of the namespace. One pass of an object at a time, each with the
 //!    same [`InFlight`].
 //! 2. The next pass: when an object changes, and after [`Synced::next_plan`]. After a [`PlanError`](daemonset::PlanError) a change alone helps.
-//! 3. A client without retries: kube's has them unless `Config::default_retry` is `false`, and repeats a create after 504. One process acts at a time: a [`Sender`] of yours answers [`ApiResponse::MayNotAct`] once another one may.
+//! 3. A client without retries: kube's has them unless `Config::default_retry` is `false`, and repeats a create after 504. One process
+//!    acts at a time: a [`Sender`] of yours answers [`ApiResponse::MayNotAct`] once another one may.
 //!
 //! [`Executor::sync`] makes these steps; who makes them by hand (with a `Tracker`, or with a guard between plan and calls) makes all of
 //! them, in this order:
