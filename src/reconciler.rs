@@ -249,7 +249,7 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        let snapshot = self.snapshot(observed, at)?;
+        let snapshot = self.checked(observed, &TemplateManifests, at)?;
         let plan = without_bug(plan(&snapshot), || Recording::from(&snapshot))?;
         self.given(&plan);
         Ok(plan)
@@ -270,7 +270,8 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        let snapshot = self.snapshot_with(observed, manifests, at)?;
+        let snapshot = self.checked(observed, manifests, at)?;
+        let snapshot = CustomSnapshot { snapshot, manifests };
         let plan = without_bug(snapshot.plan()?, || snapshot.recording())?;
         self.given(&plan);
         Ok(plan)
@@ -291,10 +292,7 @@ impl Reconciler {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
-        let snapshot = builder.ingredients(manifests.ingredients()).check_of_kind(&self.kind)?;
-        // Nothing changes before the input is known to be valid.
-        self.memory.observe(&snapshot);
+        let snapshot = self.checked(observed, manifests, at)?;
         self.last_plan = None;
         Ok(CustomSnapshot { snapshot, manifests })
     }
@@ -408,6 +406,29 @@ impl Reconciler {
     /// This plan was given to the caller.
     pub fn given(&mut self, plan: &Plan) {
         self.last_plan = Some(LastPlan::new(plan));
+    }
+
+    /// The checked snapshot of a plan of this driver, which the memory has observed. Until the plan is [given](Self::given), or where
+    /// there is none, the one before stays the last.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn checked<'a, N, P, R>(
+        &mut self,
+        observed: Observed<'a, N, P, R>,
+        manifests: &dyn Manifests,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Snapshot<'a>, InvalidSnapshot>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
+        let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
+        let snapshot = builder.ingredients(manifests.ingredients()).check_of_kind(&self.kind)?;
+        // Nothing changes before the input is known to be valid.
+        self.memory.observe(&snapshot);
+        Ok(snapshot)
     }
 
     /// The memory, to change.

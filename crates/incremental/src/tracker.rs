@@ -8,7 +8,7 @@ use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, NotDue, Observed, ObservedAt, Plan, PlanError,
-    PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, plan,
+    PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, TemplateManifests, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,7 +135,9 @@ impl Tracker {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
-        let snapshot = self.snapshot(observed, at)?;
+        // The memory observes the objects beside the kept facts, which must not miss that.
+        self.forget_objects();
+        let snapshot = self.reconciler.checked(observed, &TemplateManifests, at)?;
         let (planned, has_bug) = watch_for_bugs(|| {
             let decision = decide(&snapshot);
             let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);

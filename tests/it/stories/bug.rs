@@ -3,7 +3,7 @@
 use super::tracker::observed;
 use crate::support::{given, node, rolling};
 use daemonset::report::Warning;
-use daemonset::{Manifests, NewPod, PlanError, Policy, Reconciler};
+use daemonset::{ActionOutcome, Manifests, NewPod, NotDue, PlanError, Policy, Reconciler};
 use serde_json::Value;
 
 /// Manifests that are made while a step of the decision meets a bug.
@@ -37,6 +37,23 @@ fn a_reconciler_gives_a_recording_of_a_bug() {
     let PlanError::Bug { recording: found, .. } = error else { panic!("{error}") };
     assert_eq!((found.daemon_set, found.nodes), (recording.daemon_set.clone(), recording.nodes.clone()));
     assert!(reconciler.plan(observed(&recording), recording.now).is_ok());
+}
+
+/// Without a plan the one before stays the last: the outcome of any other action is none of its plan.
+#[test]
+fn no_other_action_is_due_after_a_bug() {
+    let recording = given(rolling(1)).node(node("a")).recording();
+    let planned = |name: &str| {
+        let recording = given(rolling(1)).node(node(name)).recording();
+        let mut reconciler = Reconciler::new("uid-agent", Policy::default());
+        let plan = reconciler.plan(observed(&recording), recording.now).unwrap();
+        (reconciler, plan.actions[0].clone())
+    };
+    let (mut reconciler, create) = planned("a");
+    let (_, other) = planned("b");
+    assert!(reconciler.plan_with(observed(&recording), &Buggy, recording.now).is_err());
+    assert_eq!(reconciler.record(&other, &ActionOutcome::Rejected, recording.now), Err(NotDue::OtherPlan));
+    assert!(reconciler.record(&create, &ActionOutcome::Done, recording.now).unwrap().is_continue());
 }
 
 #[cfg(daemonset_mutants)]
