@@ -23,6 +23,7 @@ pub(crate) mod spec;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod strategy;
 pub(crate) mod strict_selector;
+pub(crate) mod strict_strategy;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod template;
 pub(crate) mod turn;

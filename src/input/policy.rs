@@ -7,6 +7,7 @@ pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, Tu
 pub use crate::rollout::annotations::{InvalidPolicyReason, InvalidRolloutPolicy};
 pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
+use crate::input::strict_strategy::strict_strategy;
 use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default, some_object};
 use daemonset_objects::model::{Toleration, UpdateStrategy};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -75,7 +76,7 @@ pub struct Policy {
     /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
     /// `None`. Of the plan only the update's deletes and changes in place, the marks on revisions, the restored template, the patches
     /// of nodes, the pull pods and the Requeue remain.
-    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "strict_strategy", skip_serializing_if = "Option::is_none")]
     pub drive: Option<UpdateStrategy>,
     /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
     /// that nodes have end.

@@ -4,6 +4,7 @@ use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{
     DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Policy, Power, Powers, PullPolicy, TurnMode,
 };
+use crate::input::strict_strategy::strict_strategy;
 use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, strategy, turn_check};
 use crate::rollout::check::check_rollout;
 use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
@@ -153,7 +154,7 @@ pub(super) struct PolicyAnnotation {
     on_failure: Option<FailurePolicy>,
     /// How to update a DaemonSet with OnDelete, beside a controller that creates its pods.
     #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Drive>"))]
-    #[serde(default, deserialize_with = "some_object")]
+    #[serde(default, deserialize_with = "strict_strategy")]
     drive: Option<UpdateStrategy>,
     /// Whether nodes that are down before the update reaches them count as unavailable.
     down_nodes: Option<DownNodesPolicy>,
@@ -324,7 +325,10 @@ fn read_policy(
     let mut problems = not_permitted(key, &members, powers);
     let annotation: Result<PolicyAnnotation, _> = serde_path_to_error::deserialize(Value::Object(members));
     let annotation = annotation.map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
-        problems.push(InvalidRolloutPolicy::new(key, &error.path().to_string(), error.inner().to_string()));
+        let path = error.path().to_string();
+        // A key that can't be read has no name there: the path ends in a question mark.
+        let path = path.trim_end_matches(".?");
+        problems.push(InvalidRolloutPolicy::new(key, path, error.inner().to_string()));
     });
     let Ok(mut annotation) = annotation else { return Err(problems) };
     let drain = annotation.drain.take().map(DrainPolicy::try_from).transpose();

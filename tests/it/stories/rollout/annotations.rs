@@ -199,6 +199,19 @@ fn nothing_is_tolerated() {
         ("policy", r#"{"waves": [{"upTo": "half"}]}"#, "waves[0].upTo"),
         ("policy", r#"{"onFailure": {"availableWithinSeconds": 30}}"#, "onFailure.availableWithinSeconds"),
         ("policy", r#"{"drive": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}}"#, "drive"),
+        ("policy", r#"{"approved": {"x": 1}}"#, "approved"),
+        // Members of other controllers' strategies, and misspelt ones: to skip them would let all nodes go.
+        ("policy", r#"{"drive": {"type": "RollingUpdate", "maxUnavailable": 2}}"#, "drive.maxUnavailable"),
+        (
+            "policy",
+            r#"{"drive": {"type": "RollingUpdate", "rollingUpdate": {"partition": 5}}}"#,
+            "drive.rollingUpdate.partition",
+        ),
+        (
+            "policy",
+            r#"{"drive": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "x"}}}"#,
+            "drive.rollingUpdate.maxUnavailable",
+        ),
         ("paused", "yes", ""),
         ("paused", "True", ""),
         ("paused", "", ""),
