@@ -67,7 +67,8 @@ pub trait Manifests {
     ///
     /// It is asked for once for each snapshot, and stored in the revision's data beside the template, as `ingredients`.
     /// While there are ingredients, the template generation has no meaning, since it does not count their changes: the hash
-    /// label alone decides which pods are updated.
+    /// label alone decides which pods are updated. A policy that annotations ask for is
+    /// [checked for them](crate::Policy::for_ingredients).
     fn ingredients(&self) -> Value;
 
     /// The object for one node. It is asked for once for each create of a plan.

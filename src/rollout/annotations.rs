@@ -253,10 +253,9 @@ impl Policy {
                 problems.push(InvalidRolloutPolicy::new(key, "", message));
             }
         }
-        let find = |name| ds.metadata.annotations.iter().find(|(key, _)| name_in(key) == Some(name));
+        let find = |name| find(ds, name);
         let mut merged = self;
-        let policy = find("policy");
-        if let Some((key, text)) = policy {
+        if let Some((key, text)) = find("policy") {
             match read_policy(key, text, powers, read) {
                 Ok((annotation, drain)) => annotation.merge_into(&mut merged, drain),
                 Err(found) => problems.extend(found),
@@ -279,7 +278,30 @@ impl Policy {
         }
         // Only a whole policy is checked: a part that could not be read would bring problems that its author does not have.
         InvalidRolloutPolicy::first_of(problems)?;
-        check_policy(ds, merged, policy.map_or("", |(key, _)| key))
+        check_policy(ds, merged, &Value::Null)
+    }
+
+    /// These choices, once the annotations are read, for a caller whose manifests have these
+    /// [`ingredients`](crate::Manifests::ingredients).
+    ///
+    /// ```
+    /// use daemonset::{Policy, model::DaemonSet, policy::Powers};
+    /// use serde_json::{Value, from_value, json};
+    ///
+    /// let text = r#"{"onFailure": {"action": "Undo"}}"#;
+    /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": text}}}))?;
+    /// let policy = Policy::from_annotations(&ds, &Powers::default()).unwrap();
+    /// assert!(policy.clone().for_ingredients(&ds, &Value::Null).is_ok());
+    /// let invalid = policy.for_ingredients(&ds, &json!({"memory": "1Gi"})).unwrap_err();
+    /// assert_eq!(invalid.path, "onFailure.action");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Undo` with ingredients, which a template alone does not bring back. The check of a snapshot refuses it as well, but then there is
+    /// no plan at all.
+    pub fn for_ingredients(self, ds: &DaemonSet, ingredients: &Value) -> Result<Self, InvalidRolloutPolicy> {
+        check_policy(ds, self, ingredients)
     }
 }
 
@@ -360,6 +382,11 @@ fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRollout
     Err(InvalidRolloutPolicy::new(key, &path, kind.to_string()))
 }
 
+/// The annotation that steers by this name.
+fn find<'d>(ds: &'d DaemonSet, name: &str) -> Option<(&'d str, &'d str)> {
+    ds.metadata.annotations.iter().find(|(key, _)| name_in(key) == Some(name))
+}
+
 /// The name of an annotation that steers, without its prefix.
 fn name_in(key: &str) -> Option<&str> {
     key.strip_prefix(MARK_PREFIX)?.strip_prefix('/')
@@ -391,10 +418,10 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
-fn check_policy(ds: &DaemonSet, policy: Policy, source: &str) -> Result<Policy, InvalidRolloutPolicy> {
+fn check_policy(ds: &DaemonSet, policy: Policy, ingredients: &Value) -> Result<Policy, InvalidRolloutPolicy> {
+    let source = find(ds, "policy").map_or("", |(key, _)| key);
     let mut problems = Problems::default();
-    // The ingredients of a caller's manifests are not known here: the check of the snapshot finds an `Undo` that they forbid.
-    check_rollout(ds, &policy, &Value::Null, &mut problems);
+    check_rollout(ds, &policy, ingredients, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);

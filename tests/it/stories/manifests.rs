@@ -1,6 +1,7 @@
 //! Objects that the caller makes: bodies per node, ingredients in the revision, and refused ones.
 
 use crate::support::{Given, given, new, node, old, on_delete, revision, rolling};
+use daemonset::policy::Powers;
 use daemonset::{
     Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
     TemplateManifests, plan,
@@ -379,4 +380,29 @@ fn other_ingredients_are_not_put_into_a_pod_in_its_place() {
         plan.actions.iter().any(|action| action.kind() == "DeletePod")
     };
     assert_eq!([deleted("1Gi"), deleted("2Gi")], [true, false]);
+}
+
+/// A template alone does not bring ingredients back. The check of the snapshot refuses such an undo, and there is no plan at all: a policy of
+/// annotations pauses before that.
+#[test]
+fn an_undo_in_annotations_pauses_where_there_are_ingredients() {
+    let text = json!({"onFailure": {"action": "Undo"}}).to_string();
+    let fleet = given(rolling(1)).node(node("a"));
+    let given = fleet.with("/daemonSet/metadata/annotations", json!({"rollout.daemonset/policy": text}));
+    let recording = given.recording();
+    let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
+    let read = Policy::from_annotations(daemon_set, &Powers::default()).unwrap();
+    assert_eq!(read.clone().for_ingredients(daemon_set, &TemplateManifests.ingredients()).unwrap(), read);
+    let manifests = sized("1Gi");
+    let planned = |policy| {
+        let observed = Observed { daemon_set, nodes, pods, revisions };
+        Reconciler::new("uid-agent", policy).plan_with(observed, &manifests, *now)
+    };
+    assert_eq!(planned(read.clone()).unwrap_err().problems()[0].path, "policy.rollout.onFailure.action");
+    let invalid = read.for_ingredients(daemon_set, &manifests.ingredients()).unwrap_err();
+    assert_eq!(
+        (invalid.annotation.as_str(), invalid.path.as_str()),
+        ("rollout.daemonset/policy", "onFailure.action")
+    );
+    assert!(planned(invalid.policy(Policy::default())).is_ok());
 }
