@@ -161,7 +161,8 @@ impl Controller {
                     let outcome = execute(&self.client, &ds, action).await?;
                     let _ = reconciler.record(action, &outcome, Timestamp::now())?;
                 }
-                return Ok(reconciler.memory().retry_at().map_or(Duration::from_secs(1), until));
+                let retry = reconciler.memory().retry_at().map_or(Duration::ZERO, until);
+                return Ok(retry.max(Duration::from_secs(1)));
             }
         }
         Ok(plan.requeue_at().map_or(Duration::from_secs(60), until))

@@ -62,10 +62,16 @@ impl Memory {
     }
 
     /// When a plan that was ended by a rejection is worth its next try: the earliest instant of all nodes with
-    /// [rejections](Self::rejections), 1 s after the first one of a node, then doubling to 1,000 s. `None` without rejections.
+    /// [rejections](Self::rejections), 1 s after the first one of a node, then doubling to 1,000 s; at least 1 s after the last
+    /// rejection of any node. `None` without rejections.
     ///
-    /// A caller that plans again at once meets the same rejection in a loop. A change of an object is a reason to plan earlier.
+    /// A caller that plans again at once meets the same rejection in a loop. So it does at an instant of the past, which this may be
+    /// after the rejection of another action than a create or delete of a pod: it waits for a second then, as it does for `None`. A
+    /// change of an object is a reason to plan earlier.
     pub fn retry_at(&self) -> Option<Timestamp> {
-        self.rejections.values().map(Rejections::retry_at).min()
+        let earliest = self.rejections.values().map(Rejections::retry_at).min()?;
+        // A node may have been left alone since its rejection, because it is gone, say: its instant is over, and stays the earliest.
+        let last = self.rejections.values().map(|last| last.at).max()?;
+        Some(last.checked_add(SignedDuration::from_secs(1)).map_or(earliest, |next| earliest.max(next)))
     }
 }

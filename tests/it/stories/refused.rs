@@ -61,6 +61,17 @@ fn a_pod_whose_delete_is_rejected_again_and_again_is_told() {
     assert_eq!((memory.rejections("a"), memory.retry_at()), (None, None));
 }
 
+/// The node is gone, or its turn has not come again: its instant is over, and a plan at that instant would follow each rejection at once.
+#[test]
+fn an_older_rejection_of_another_node_brings_no_try_at_once() {
+    let fleet = given(rolling("100%")).nodes(["a", "b"], old());
+    let mut memory = Memory::default();
+    let deletes = fleet.plan().actions;
+    memory.record(&deletes[0], &ActionOutcome::Rejected, at(0));
+    memory.record(&deletes[1], &ActionOutcome::Rejected, at(60));
+    assert_eq!(memory.retry_at(), Some(at(61)));
+}
+
 /// One rejection may be a conflict of the moment, and a rejection of long ago counts no more.
 #[test]
 fn a_single_rejection_is_no_obstacle_and_an_old_one_is_forgotten() {
