@@ -260,6 +260,8 @@ impl Memory {
             Action::CreatePod { node, pod, .. } => {
                 let created = outcome.object();
                 let uid = created.map(|created| created.uid.clone());
+                // No pod has an empty one, and the pod would never show.
+                let uid = uid.filter(|uid| !uid.as_str().is_empty());
                 let version = created.and_then(|created| parsed_version(&created.resource_version));
                 let revision = pod.revision_hash().to_owned();
                 self.creates.insert(node.clone(), InFlightCreate { uid, revision, at, version });

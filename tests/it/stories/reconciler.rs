@@ -41,6 +41,17 @@ fn an_accepted_create_is_remembered_until_a_list_shows_it() {
     assert_eq!(serde_json::to_value(reconciler.memory()).unwrap(), json!({"uid": "uid-agent"}));
 }
 
+/// A caller that has not read the answer gives an object without a uid: no pod would ever show it.
+#[test]
+fn a_create_without_the_uid_of_its_pod_is_shown_by_a_pod_of_its_revision() {
+    let mut reconciler = reconciler();
+    let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
+    record_all(&mut reconciler, &plan, &ActionOutcome::Created(ObjectRef::default()));
+    let shown = given(rolling(1)).node(node("a").has(new()));
+    assert_eq!(lines(&planned(&mut reconciler, &shown)), [""; 0]);
+    assert!(!reconciler.memory().is_in_flight(&plan.actions[0]));
+}
+
 /// Another DaemonSet has taken the name: with the old memory its nodes would wait for pods that nobody creates.
 #[test]
 fn the_memory_of_another_daemon_set_is_an_error_until_a_reset() {
