@@ -10,7 +10,7 @@ pub(super) fn topology_spread(page: &mut Page, constraints: &[Value]) {
     let mut sorted: Vec<_> = constraints.iter().collect();
     sorted.sort_by_key(|constraint| text(constraint, "topologyKey"));
     for (index, constraint) in sorted.into_iter().enumerate() {
-        page.write(0, if index == 0 { "  Topology Distribution Constraints:\t" } else { "  \t" });
+        page.write(0, if index == 0 { "  Topology Spread Constraints:\t" } else { "  \t" });
         let selector = member(constraint, "labelSelector")
             .map_or_else(String::new, |selector| format!(" for selector {}", selector::formatted(selector)));
         let (key, when) = (text(constraint, "topologyKey"), text(constraint, "whenUnsatisfiable"));

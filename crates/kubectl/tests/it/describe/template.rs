@@ -103,7 +103,7 @@ fn spread_constraints_are_sorted_by_key() {
             "labelSelector": selector});
         block(json!({"topologySpreadConstraints": [constraint]}), "  Topology").concat()
     };
-    let printed = "  Topology Distribution Constraints:→zone:DoNotSchedule when max skew 1 is exceeded";
+    let printed = "  Topology Spread Constraints:→zone:DoNotSchedule when max skew 1 is exceeded";
     for (selector, text) in [
         (json!(null), ""),
         (json!({}), " for selector <none>"),
@@ -138,7 +138,7 @@ fn spread_constraints_are_sorted_by_key() {
     assert_eq!(
         block(json!({"topologySpreadConstraints": two}), "  Topology"),
         [
-            "  Topology Distribution Constraints:→host:DoNotSchedule when max skew 1 is exceeded",
+            "  Topology Spread Constraints:→host:DoNotSchedule when max skew 1 is exceeded",
             "  →zone:ScheduleAnyway when max skew 2 is exceeded",
         ]
     );
