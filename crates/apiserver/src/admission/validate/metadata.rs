@@ -17,10 +17,7 @@ const FOREGROUND: &str = "foregroundDeletion";
 
 /// Metadata of a new DaemonSet (v1.36 core/validation `ValidateObjectMeta`).
 pub(super) fn object_meta(meta: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let prefix = text(meta, "generateName");
-    if !prefix.is_empty() {
-        values::each(dns_subdomain_prefix_errors(prefix), prefix, &path.child("generateName"), errors);
-    }
+    generate_name(meta, dns_subdomain_prefix_errors, path, errors);
     name(meta, dns_subdomain_errors, path, errors);
     common(meta, path, errors);
     qualified_finalizers(meta, path, errors);
@@ -30,6 +27,7 @@ pub(super) fn object_meta(meta: &Value, path: &FieldPath<'_>, errors: &mut Error
 /// `validateCommonFields`, core/validation `ValidateObjectMetaUpdate`). A resource version is not required: the
 /// server fills in the stored one.
 pub(super) fn object_meta_update(old: &Value, new: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    generate_name(new, path_segment_prefix_errors, path, errors);
     name(new, path_segment_errors, path, errors);
     common(new, path, errors);
     no_new_finalizers(old, new, path, errors);
@@ -39,6 +37,19 @@ pub(super) fn object_meta_update(old: &Value, new: &Value, path: &FieldPath<'_>,
     }
     immutable(old, new, path, errors);
     qualified_finalizers(new, path, errors);
+}
+
+/// v1.36 api/validation `ValidateObjectMetaAccessor`.
+fn generate_name(
+    meta: &Value,
+    messages: impl Fn(&str) -> Vec<String>,
+    path: &FieldPath<'_>,
+    errors: &mut ErrorList,
+) {
+    let prefix = text(meta, "generateName");
+    if !prefix.is_empty() {
+        values::each(messages(prefix), prefix, &path.child("generateName"), errors);
+    }
 }
 
 /// v1.36 api/validation `ValidateObjectMetaAccessor`.
@@ -56,7 +67,12 @@ fn path_segment_errors(name: &str) -> Vec<String> {
     if name == "." || name == ".." {
         return vec![format!("may not be '{name}'")];
     }
-    let contained = ["/", "%"].into_iter().filter(|part| name.contains(part));
+    path_segment_prefix_errors(name)
+}
+
+/// The first part of such a name (v1.36 content `IsPathSegmentPrefix`).
+fn path_segment_prefix_errors(prefix: &str) -> Vec<String> {
+    let contained = ["/", "%"].into_iter().filter(|part| prefix.contains(part));
     contained.map(|part| format!("may not contain '{part}'")).collect()
 }
 

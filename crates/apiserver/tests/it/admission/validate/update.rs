@@ -36,6 +36,8 @@ fn the_identity_of_an_object_is_immutable() {
         (json!({"name": "a"}), "name: Invalid value: \"a\": field is immutable"),
         (json!({"name": "a/b%"}), "name: Invalid value: \"a/b%\": may not contain '/'"),
         (json!({"name": ".."}), "name: Invalid value: \"..\": may not be '..'"),
+        (json!({"generateName": "a/b%"}), "generateName: Invalid value: \"a/b%\": may not contain '/'"),
+        (json!({"generateName": "a%-"}), "generateName: Invalid value: \"a%-\": may not contain '%'"),
         (json!({"namespace": "a"}), "namespace: Invalid value: \"a\": field is immutable"),
         (json!({"uid": "a"}), "uid: Invalid value: \"a\": field is immutable"),
         (json!({"creationTimestamp": null}), "creationTimestamp: Invalid value: null: field is immutable"),
@@ -50,6 +52,17 @@ fn the_identity_of_an_object_is_immutable() {
     ] {
         let messages = messages_of(&stored(), &json!({"metadata": patch}));
         assert!(messages[0].starts_with(&format!("metadata.{expected}")), "{messages:?}");
+    }
+}
+
+#[test]
+fn a_generated_name_is_any_part_of_a_path_once_its_object_is_stored() {
+    for prefix in ["..", ".", "A_b"] {
+        assert_eq!(
+            messages_of(&stored(), &json!({"metadata": {"generateName": prefix}})),
+            [""; 0],
+            "{prefix}"
+        );
     }
 }
 
