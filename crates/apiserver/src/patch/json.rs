@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The object after a JSON merge patch: objects are merged, null removes a member, every other value, including a
-/// list, replaces the old one.
+/// list, replaces the old one. The objects of such a list have no null members, which the RFC would keep (v1.36
+/// `gopkg.in/evanphx/json-patch.v4` merge.go pruneNulls).
 ///
 /// # Errors
 /// [`PatchError::NoObject`] if `original` or `patch` is no JSON object.
@@ -24,13 +25,22 @@ fn merge(mut target: Map<String, Value>, patch: &Map<String, Value>) -> Map<Stri
             Value::Null => continue,
             Value::Object(patch) => match held {
                 Some(Value::Object(held)) => Value::Object(merge(held, patch)),
-                Some(_) | None => Value::Object(merge(Map::new(), patch)),
+                Some(_) | None => without_nulls(value),
             },
-            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => value.clone(),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => without_nulls(value),
         };
         target.insert(key.clone(), merged);
     }
     target
+}
+
+/// The value of a patch, without the null members of its objects.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(patch) => Value::Object(merge(Map::new(), patch)),
+        Value::Array(items) => Value::Array(items.iter().map(without_nulls).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
 }
 
 /// One operation of a JSON patch (RFC 6902). A patch is a list of operations.

@@ -57,6 +57,17 @@ fn only_a_strategic_patch_truncates_large_integers() {
 }
 
 #[test]
+fn a_null_in_a_merged_container_requests_nothing() {
+    let container =
+        json!({"name": "web", "image": "web:v1", "resources": {"requests": {"cpu": "1", "memory": null}}});
+    let new = merged(json!({"spec": {"template": {"spec": {"containers": [container]}}}})).unwrap();
+    assert_eq!(
+        new["spec"]["template"]["spec"]["containers"][0]["resources"],
+        json!({"requests": {"cpu": "1"}})
+    );
+}
+
+#[test]
 fn refusals_print_as_kubectl_prints_them() {
     let rows: [(Result<Value, String>, &str); 11] = [
         (

@@ -7,6 +7,14 @@ use daemonset_apiserver::patch::{Operation, PatchError, json_merge};
 use serde_json::{Value, json};
 
 #[test]
+fn a_null_in_an_object_of_a_list_is_left_out() {
+    let original = json!({"a": [{"b": 1}], "e": "x"});
+    let patch = json!({"a": [{"b": null, "c": {"d": null}}, null, [{"b": null}]], "e": [{"b": null}], "f": [{"b": null}]});
+    let expected = json!({"a": [{"c": {}}, null, [{}]], "e": [{}], "f": [{}]});
+    assert_eq!(json_merge(&original, &patch).unwrap(), expected);
+}
+
+#[test]
 fn json_merge_patches_follow_the_rfc() {
     let rows: [(Value, Value, Value); 9] = [
         (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
