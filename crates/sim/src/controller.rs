@@ -298,7 +298,8 @@ impl Controller {
         self.reconciles += 1;
         let reconciled = reconciled(self.reconciles, &plan);
         let drains = if policy.drain.is_some() { waiting(&plan) } else { Vec::new() };
-        let moved = self.rollout.see(&plan, |node| objects.nodes.contains_key(node));
+        let generation = daemon_set.metadata.generation;
+        let moved = self.rollout.see(&plan, generation, |node| objects.nodes.contains_key(node));
         let actions = match (&mut self.planner, before) {
             (Some(planner), Some(memory)) => {
                 let snapshot = Snapshot::new(observed, at).memory(&memory).policy(&policy);

@@ -21,6 +21,8 @@ pub(super) struct SteeredRollout {
     report: Option<Box<RolloutReport>>,
     /// The hash of the revision that is rolled out.
     revision: String,
+    /// The generation of the DaemonSet that was planned.
+    pub(super) generation: i64,
     /// Until when time alone moves it: a wave bakes, or a failure or a deadline is due.
     pub(super) waits_until: Option<Timestamp>,
     /// The target nodes that neither have the goal of the rollout nor are held.
@@ -30,12 +32,18 @@ pub(super) struct SteeredRollout {
 impl SteeredRollout {
     /// Learns from a plan, whose report has the verdicts of the changed nodes at least; `exists` knows all nodes. Returns
     /// [`Change::RolloutMoved`] if the rollout has moved.
-    pub(super) fn see(&mut self, plan: &Plan, exists: impl Fn(&str) -> bool) -> Option<Change> {
+    pub(super) fn see(
+        &mut self,
+        plan: &Plan,
+        generation: i64,
+        exists: impl Fn(&str) -> bool,
+    ) -> Option<Change> {
         let Some(report) = &plan.report.rollout else {
             *self = SteeredRollout::default();
             return None;
         };
         self.waits_until = waits_until(plan, report);
+        self.generation = generation;
         self.restless.retain(|node| exists(node.as_str()));
         for verdict in &plan.report.nodes {
             let is_settled =

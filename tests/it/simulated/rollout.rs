@@ -268,3 +268,17 @@ fn a_crash_after_a_roll_back_does_not_end_the_next_rollout() {
     cluster.release(good(), |spec| *spec = template("v3"));
     assert_eq!(cluster.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
 }
+
+/// The controller's last plan before the edit still tells of the version that has failed.
+#[test]
+fn the_version_after_a_rolled_back_one_is_rolled_out() {
+    let mut policy = canary();
+    policy["onFailure"] = json!({"action": "RollBack", "availableWithinSeconds": 40});
+    let broken = good().never_ready(Probability::ALWAYS);
+    let (mut cluster, summary) = released(steered(&policy, |settings| settings), broken);
+    assert_eq!(summary.end, RolloutEnd::RolledBack);
+    let started = cluster.now();
+    cluster.release(good(), |spec| *spec = template("v3"));
+    assert_eq!(cluster.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
+    assert_eq!(reached(&cluster, started), NODES);
+}
