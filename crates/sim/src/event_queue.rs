@@ -33,6 +33,20 @@ pub(super) enum Timer {
     ReportImages(NodeName),
 }
 
+impl Timer {
+    fn moves_a_rollout(&self) -> bool {
+        use PodTransition::{Killed, PulledOnly, Ready, Started, Stopped};
+        match self {
+            Timer::Steer(_) | Timer::OpenGate { .. } => true,
+            // A crash may come long after a rollout is stuck, and a restart comes again and again.
+            Timer::Pod { transition, .. } => {
+                matches!(transition, Started | Ready | Stopped | Killed | PulledOnly)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A change of a pod's state on its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PodTransition {
@@ -64,15 +78,16 @@ pub(super) struct EventQueue {
     heap: BinaryHeap<Reverse<(Timestamp, u64, Timer)>>,
     /// How many timers have been pushed so far.
     pushed: u64,
-    /// The instant of the last [`Timer::Steer`] or [`Timer::OpenGate`] that was pushed.
-    pub(super) steered_until: Option<Timestamp>,
+    /// The instant of the last timer that was pushed and moves a rollout by its nature: somebody steers it or opens a gate, or a pod starts,
+    /// becomes Ready or ends.
+    pub(super) moves_until: Option<Timestamp>,
 }
 
 impl EventQueue {
     pub(super) fn push(&mut self, at: Timestamp, timer: Timer) {
         self.pushed += 1;
-        if matches!(timer, Timer::Steer(_) | Timer::OpenGate { .. }) {
-            self.steered_until = self.steered_until.max(Some(at));
+        if timer.moves_a_rollout() {
+            self.moves_until = self.moves_until.max(Some(at));
         }
         self.heap.push(Reverse((at, self.pushed, timer)));
     }

@@ -23,7 +23,7 @@ pub(super) struct SteeredRollout {
     revision: String,
     /// The generation of the DaemonSet that was planned.
     pub(super) generation: i64,
-    /// Until when time alone moves it: a wave bakes, or a failure or a deadline is due.
+    /// Until when time alone moves a rollout, steered or not: a wave bakes, a Ready pod becomes available, or a failure or a deadline is due.
     pub(super) waits_until: Option<Timestamp>,
     /// The target nodes that neither have the goal of the rollout nor are held.
     restless: BTreeSet<NodeName>,
@@ -38,11 +38,12 @@ impl SteeredRollout {
         generation: i64,
         exists: impl Fn(&str) -> bool,
     ) -> Option<Change> {
+        let waits_until = waits_until(plan);
         let Some(report) = &plan.report.rollout else {
-            *self = SteeredRollout::default();
+            *self = SteeredRollout { waits_until, ..SteeredRollout::default() };
             return None;
         };
-        self.waits_until = waits_until(plan, report);
+        self.waits_until = waits_until;
         self.generation = generation;
         self.restless.retain(|node| exists(node.as_str()));
         for verdict in &plan.report.nodes {
@@ -88,15 +89,22 @@ fn milestones(report: &RolloutReport) -> impl PartialEq + use<> {
     (report.stage.clone(), report.base.clone(), report.nodes, waves, failing)
 }
 
-fn waits_until(plan: &Plan, report: &RolloutReport) -> Option<Timestamp> {
-    let baking = report.waves.iter().filter_map(|wave| match wave.progress {
+fn waits_until(plan: &Plan) -> Option<Timestamp> {
+    let waves = plan.report.rollout.iter().flat_map(|report| &report.waves);
+    let baking = waves.filter_map(|wave| match wave.progress {
         WaveProgress::Baking { until, .. } => Some(until),
         _ => None,
     });
     let due = plan.actions.iter().filter_map(|action| match action {
         Action::Requeue {
             at,
-            reason: RequeueReason::WaveDone | RequeueReason::FailureDue | RequeueReason::ProgressDeadline,
+            reason:
+                RequeueReason::WaveDone
+                | RequeueReason::FailureDue
+                | RequeueReason::ProgressDeadline
+                | RequeueReason::MinReadySeconds
+                | RequeueReason::PullTimeout
+                | RequeueReason::InPlaceSettled,
             ..
         } => Some(*at),
         _ => None,

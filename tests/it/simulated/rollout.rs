@@ -3,7 +3,7 @@
 use super::{agent, cluster, json_of, pod_on, running, running_with, seconds, settings, template};
 use daemonset::Policy;
 use daemonset::report::{FailureEvidence, RolloutStage};
-use daemonset_sim::{Behaviour, Cluster, Probability, RolloutEnd, Settings, Steering, Summary};
+use daemonset_sim::{Behaviour, Cluster, Distribution, Probability, RolloutEnd, Settings, Steering, Summary};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -281,4 +281,17 @@ fn the_version_after_a_rolled_back_one_is_rolled_out() {
     cluster.release(good(), |spec| *spec = template("v3"));
     assert_eq!(cluster.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
     assert_eq!(reached(&cluster, started), NODES);
+}
+
+/// A pod that starts slowly, and one that is Ready and not available yet, are under way for longer than anybody's patience.
+#[test]
+fn a_rollout_is_not_stuck_while_it_waits_for_an_instant_that_comes() {
+    let slow = good().ready(Distribution::fixed(seconds(2400)));
+    for (behaviour, min_ready_seconds) in [(slow, 0), (good(), 2400)] {
+        let mut cluster = running(&["a", "b"]);
+        cluster.set_behaviour(&template("v2"), behaviour);
+        cluster
+            .edit(|ds| (ds.spec.template, ds.spec.min_ready_seconds) = (template("v2"), min_ready_seconds));
+        assert_eq!(cluster.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
+    }
 }

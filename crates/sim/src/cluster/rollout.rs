@@ -58,9 +58,9 @@ impl Cluster {
         has_seen && !self.controller.is_down() && self.controller.rollout.is_rolled_back()
     }
 
-    /// Until when a steered rollout moves by time alone, or by a user who steers it.
+    /// Until when a rollout moves by time alone, by a pod that is under way, or by a user who steers it.
     pub(crate) fn rollout_moves_until(&self) -> Option<Timestamp> {
-        self.controller.rollout.waits_until.max(self.environment.queue.steered_until)
+        self.controller.rollout.waits_until.max(self.environment.queue.moves_until)
     }
 
     /// The end of a rollout that nothing moves.
