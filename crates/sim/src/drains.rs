@@ -164,14 +164,18 @@ impl Environment {
         self.record(by, Change::GateOpened { node, turn, gate: gate.to_owned() });
     }
 
-    /// Something opens each gate that has an opener, some time after the turn began.
-    pub(super) fn answer_turn(&mut self, name: &NodeName, turn: &str) {
-        let Some(node) = self.objects.nodes.get(name) else { return };
-        let Some(request) = turns::request(node, turn).map(str::to_owned) else { return };
-        for (gate, takes) in &self.settings.gates {
+    /// Something opens each gate that has an opener and is closed, some time after the turn began.
+    pub(super) fn answer_turn(&mut self, name: &NodeName, turn: &str, began: Timestamp) {
+        let Some(node) = self.objects.nodes.get(name).cloned() else { return };
+        let Some(request) = turns::request(&node, turn).map(str::to_owned) else { return };
+        let is_closed = |gate: &str| {
+            let answer = node.metadata.annotations.get(&turns::gate_annotation(gate, turn));
+            answer != Some(request.as_str())
+        };
+        for (gate, takes) in self.settings.gates.iter().filter(|(gate, _)| is_closed(gate)) {
             let rng = &mut self.random.stream(Purpose::Gate, [name.as_str(), gate], 0);
             let (node, gate, turn) = (name.clone(), gate.clone(), turn.to_owned());
-            let at = later(self.now, takes.sample(rng));
+            let at = later(began, takes.sample(rng)).max(self.now);
             self.queue.push(at, Timer::OpenGate { node, gate, turn, request: request.clone() });
         }
     }

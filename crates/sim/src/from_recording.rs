@@ -9,7 +9,7 @@ use super::requirements::Resources;
 use super::settings::Settings;
 use super::watch::{LAST_GIVEN, WatchEvent, comparable};
 use daemonset::model::{DaemonSet, Node, NodeName, Pod, Uid};
-use daemonset::{Memory, Recording};
+use daemonset::{Memory, Recording, turns};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,6 +62,13 @@ impl Environment {
         for pod in &recording.pods {
             let uid = self.add_pod(Actor::Environment, pod.clone(), None);
             self.resume_pod(&uid, pod, &mut past);
+        }
+        let turn = turns::key(&recording.daemon_set);
+        for node in &recording.nodes {
+            let began = turns::request(node, &turn).and_then(|request| request.split_once(' '));
+            if let Some(began) = began.and_then(|(_, at)| at.parse().ok()) {
+                self.answer_turn(&node.metadata.name, &turn, began);
+            }
         }
         self.schedule_garbage_collection_of_missing_nodes(recording);
         self.believe_in_owners(recording);

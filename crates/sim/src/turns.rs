@@ -60,7 +60,7 @@ impl Environment {
         let change = match (reason, is_there) {
             (TurnReason::TurnBegins, true) => {
                 self.has_turns = true;
-                self.answer_turn(&node, &turn);
+                self.answer_turn(&node, &turn, self.now);
                 Change::TurnBegan { node, turn, cordons: unschedulable == Some(true) }
             }
             (TurnReason::TurnEnds, false) => {

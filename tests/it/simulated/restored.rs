@@ -4,9 +4,9 @@ use super::{exists, is_ready, millis, seconds, settings};
 use crate::recorded::dumps::{DUMPS, Dump};
 use crate::support::{given, new, node, old, rolling, surging};
 use daemonset::model::{Pod, Uid};
-use daemonset::policy::PodNames;
+use daemonset::policy::{PodNames, TurnMode, TurnPolicy};
 use daemonset::{Policy, Recording, plan};
-use daemonset_sim::{Change, Cluster, Distribution, RolloutEnd, availability, resize};
+use daemonset_sim::{Change, Cluster, Distribution, RolloutEnd, Runtime, availability, resize};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn restored(recording: &Recording) -> Cluster {
@@ -233,4 +233,25 @@ fn new_objects_have_neither_uids_nor_versions_of_the_recording() {
     assert!(largest(None) > 700);
     assert!(largest(Some(5_000)) > 5_000);
     assert!(largest(Some(u64::MAX)) > 700, "there is no room beyond the last number");
+}
+
+/// The turn began before the recording: whoever opens its gates has seen it.
+#[test]
+fn gates_are_opened_of_a_turn_that_began_before_the_recording() {
+    let turn = TurnMode::Take(TurnPolicy::default().gates(vec!["backup".to_owned()]));
+    let mut settings = settings().runtime(Some(Runtime::Containerd));
+    settings.controller.policy = Policy::default().turn(turn);
+    let mut cluster = super::running_with(settings.clone(), &["a", "b"], crate::support::template("v1"));
+    cluster.edit(|ds| ds.spec.template = crate::support::template("v2"));
+    cluster.run_for(seconds(60));
+    let mut recording = recorded(&cluster);
+    recording.policy = settings.controller.policy.clone();
+    assert!(recording.nodes.iter().any(|node| !node.metadata.annotations.is_empty()), "a node is in turn");
+    settings.gates.insert("backup".to_owned(), Distribution::fixed(seconds(90)));
+    let mut restored = Cluster::from_recording(settings, 1, &recording);
+    let started = restored.now();
+    assert_eq!(restored.run_rollout(seconds(600), seconds(86_400)), RolloutEnd::Complete);
+    let opened = restored.history().iter().find(|event| matches!(event.change, Change::GateOpened { .. }));
+    // Thirty seconds are left of the ninety.
+    assert_eq!(opened.unwrap().t.duration_since(started).as_secs(), 30);
 }
