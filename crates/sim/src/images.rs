@@ -78,8 +78,15 @@ impl Environment {
         let now = self.now;
         let Some(kubelet) = self.kubelets.get(node).filter(|kubelet| kubelet.up) else { return };
         let there = kubelet.images.iter().filter(|(_, pull)| pull.until <= now);
-        let images = there.map(|(image, _)| ContainerImage { names: vec![image.clone()] }).collect();
-        self.change_node(node, |node| node.status.images = images);
+        let there: Vec<String> = there.map(|(image, _)| image.clone()).collect();
+        self.change_node(node, |node| {
+            let images = &mut node.status.images;
+            for image in there {
+                if !images.iter().any(|known| known.names.contains(&image)) {
+                    images.push(ContainerImage { names: vec![image] });
+                }
+            }
+        });
     }
 
     /// The images of a pod that runs on a node are there.

@@ -1,6 +1,6 @@
 //! The lifecycle of nodes: they join, leave, go down, come back, and are tainted, cordoned and labelled.
 
-use super::environment::{Environment, Kubelet};
+use super::environment::{Environment, Kubelet, Pull};
 use super::event::{Actor, Change, PodTrouble, is_up};
 use super::event_queue::{Timer, later};
 use super::pod_lifecycle::{is_finished, is_ready};
@@ -33,6 +33,9 @@ impl Environment {
                 node.metadata.resource_version = self.new_version();
             }
         }
+        let there = Pull { since: self.now, until: self.now };
+        let named = node.status.images.iter().flat_map(|image| image.names.iter().cloned());
+        let images = named.filter(|_| self.settings.runtime.is_some()).map(|name| (name, there)).collect();
         let targets_it = |uid: &&Uid| self.runtimes.get(*uid).is_some_and(|runtime| runtime.node == name);
         let pods: Vec<Uid> = self.runtimes.keys().filter(targets_it).cloned().collect();
         let kubelet = Kubelet {
@@ -41,7 +44,7 @@ impl Environment {
             had_ready_pod: false,
             capacity,
             pulled: IndexSet::default(),
-            images: IndexMap::default(),
+            images,
             pods: pods.clone(),
             attempts: IndexMap::with_hasher(Hasher::default()),
             epoch: 0,

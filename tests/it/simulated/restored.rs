@@ -255,3 +255,27 @@ fn gates_are_opened_of_a_turn_that_began_before_the_recording() {
     // Thirty seconds are left of the ninety.
     assert_eq!(opened.unwrap().t.duration_since(started).as_secs(), 30);
 }
+
+/// A pull pod brought the image, and was gone before the recording.
+#[test]
+fn a_node_has_the_images_that_its_status_names() {
+    let mut recording = recorded(&super::running(&["a"]));
+    let images = serde_json::json!([{"names": ["v2"]}, {"names": ["other@sha256:0f", "other:1"]}]);
+    recording.nodes[0].status.images = serde_json::from_value(images).unwrap();
+    let mut cluster = Cluster::from_recording(settings().runtime(Some(Runtime::Containerd)), 1, &recording);
+    cluster.edit(|ds| ds.spec.template = crate::support::template("v2"));
+    cluster.run_until_quiet(seconds(3600)).unwrap();
+    cluster.edit(|ds| ds.spec.template = crate::support::template("v3"));
+    cluster.run_until_quiet(seconds(3600)).unwrap();
+    let pulled = cluster.history().iter().filter_map(|event| match &event.change {
+        Change::ImagePulled { image, .. } => Some(image.as_str()),
+        _ => None,
+    });
+    assert_eq!(pulled.collect::<Vec<_>>(), ["v3"]);
+    let node = cluster.nodes().next().unwrap();
+    let names: Vec<&str> =
+        node.status.images.iter().flat_map(|image| &image.names).map(String::as_str).collect();
+    for name in ["v1", "v2", "v3", "other@sha256:0f", "other:1"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+}
