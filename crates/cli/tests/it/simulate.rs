@@ -102,6 +102,15 @@ fn a_manifest_is_rolled_out_on_nodes_of_the_built_in_cluster() {
     ");
 }
 
+/// The next version is another one, whatever the tag is now.
+#[test]
+fn a_version_with_the_tag_next_has_a_next_version() {
+    let manifest = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: web}\nspec:\n  selector: {matchLabels: {app: web}}\n  \
+        template:\n    metadata: {labels: {app: web}}\n    spec: {containers: [{name: web, image: 'web:next'}]}\n";
+    let ran = run("simulate", &["-f", "-", "--nodes", "3"], manifest.as_bytes());
+    assert!(ran.out.contains("Pods       3 created, 3 deleted"), "{}", ran.out);
+}
+
 /// A policy of the folder `examples`.
 fn example(name: &str) -> String {
     format!("{}/../../examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"))

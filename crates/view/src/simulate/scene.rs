@@ -154,7 +154,9 @@ fn next_version(template: &mut Value) {
         Some(image) => {
             let text = image.as_str().unwrap_or_default();
             let name = text.rsplit_once(':').map_or(text, |(name, _)| name);
-            *image = format!("{name}:next").into();
+            // Nightly builds have such a tag.
+            let tag = if text.ends_with(":next") { "next-but-one" } else { "next" };
+            *image = format!("{name}:{tag}").into();
         }
         // A template without containers; any change makes a version.
         None => {
