@@ -81,6 +81,39 @@ pub fn drive(recording: &mut Recording, strategy: UpdateStrategy) {
     }
 }
 
+/// Lets so many nodes pull at a time.
+pub fn pull(recording: &mut Recording, parallel: IntOrString) {
+    let is_annotated = change_annotated(recording, "pull", |pull| {
+        if let (Some(pull), Ok(parallel)) = (pull.as_object_mut(), serde_json::to_value(parallel)) {
+            pull.insert("parallel".to_owned(), parallel);
+        }
+    });
+    if !is_annotated {
+        let pull = recording.policy.pull.take().unwrap_or_default();
+        recording.policy.pull = Some(pull.parallel(parallel));
+    }
+}
+
+/// Lets pods be changed in their place, or not.
+pub fn change_in_place(recording: &mut Recording, choice: InPlacePolicy) {
+    let is_annotated = change_annotated(recording, "inPlace", |member| {
+        *member = serde_json::to_value(choice).unwrap_or_default();
+    });
+    if !is_annotated {
+        recording.policy.in_place = choice;
+    }
+}
+
+/// Changes a member of the policy in the annotation, which prevails over the recording's. False where it has no such member.
+fn change_annotated(recording: &mut Recording, member: &str, change: impl FnOnce(&mut Value)) -> bool {
+    let Some(mut policy) = annotated(recording) else { return false };
+    let Some(found) = policy.get_mut(member).filter(|found| !found.is_null()) else { return false };
+    change(found);
+    let annotations = &recording.daemon_set.metadata.annotations;
+    recording.daemon_set.metadata.annotations = annotations.with(POLICY, &policy.to_string());
+    true
+}
+
 /// The policy in the annotation.
 fn annotated(recording: &Recording) -> Option<Value> {
     read(recording.daemon_set.metadata.annotations.get(POLICY)?.as_bytes()).ok()

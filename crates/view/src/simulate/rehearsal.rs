@@ -84,9 +84,7 @@ impl Rehearsal<'_> {
         look: impl FnMut(&Cluster),
     ) -> Result<Ran, Refused> {
         let mut recording = self.scene.grown(&self.input.recording);
-        for setting in [self.setting, setting] {
-            setting.apply(&mut recording);
-        }
+        Setting::apply(&[self.setting, setting], &mut recording);
         let policy = self.normalized(setting, &mut recording)?;
         recording.snapshot().map_err(|error| Refused::Cluster(error.to_string()))?;
         let runtime = knows_images.then_some(Runtime::Containerd);
@@ -98,9 +96,7 @@ impl Rehearsal<'_> {
         let recorded = &self.input.recording;
         let mut recording = Recording::new(recorded.daemon_set.clone(), recorded.now);
         recording.policy = recorded.policy.clone();
-        for setting in [self.setting, setting] {
-            setting.apply(&mut recording);
-        }
+        Setting::apply(&[self.setting, setting], &mut recording);
         self.normalized(setting, &mut recording)
     }
 

@@ -3,7 +3,7 @@
 use crate::simulate::policy::{self, PolicyChoice};
 use daemonset::Recording;
 use daemonset::model::{IntOrString, RollingUpdate, SurgingRollingUpdate, UpdateStrategy};
-use daemonset::policy::{InPlacePolicy, PullPolicy};
+use daemonset::policy::InPlacePolicy;
 use serde_json::Value;
 
 /// Changes to the DaemonSet; other fields stay as they are.
@@ -90,15 +90,24 @@ impl Setting {
         self.label = label.trim_start_matches(", ").to_owned();
     }
 
-    /// The limits are those of the strategy in force: the driven one, where a policy drives.
-    pub fn apply(&self, recording: &mut Recording) {
-        if let Some(policy) = &self.policy {
+    /// Applies settings, of which a later one prevails. A policy of any of them comes first: the other parts of all of them change it.
+    pub fn apply(settings: &[&Setting], recording: &mut Recording) {
+        for policy in settings.iter().filter_map(|setting| setting.policy.as_ref()) {
             policy.apply(recording);
         }
-        if let Some(parallel) = self.pull {
-            recording.policy.pull = Some(PullPolicy::default().parallel(parallel));
+        for setting in settings {
+            setting.apply_parts(recording);
         }
-        recording.policy.in_place = self.in_place.unwrap_or(recording.policy.in_place);
+    }
+
+    /// The limits are those of the strategy in force: the driven one, where a policy drives.
+    fn apply_parts(&self, recording: &mut Recording) {
+        if let Some(parallel) = self.pull {
+            policy::pull(recording, parallel);
+        }
+        if let Some(in_place) = self.in_place {
+            policy::change_in_place(recording, in_place);
+        }
         let spec = &mut recording.daemon_set.spec;
         if let Some(seconds) = self.min_ready_seconds {
             spec.min_ready_seconds = seconds;
@@ -145,6 +154,7 @@ fn limit(key: &str, value: &str) -> Result<IntOrString, String> {
 mod tests {
     use super::*;
     use daemonset::model::DaemonSet;
+    use daemonset::policy::{Powers, PullPolicy};
     use serde_json::json;
 
     fn parse(text: &str) -> Result<Setting, String> {
@@ -153,7 +163,7 @@ mod tests {
 
     fn applied(text: &str) -> Value {
         let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
-        parse(text).unwrap().apply(&mut recording);
+        Setting::apply(&[&parse(text).unwrap()], &mut recording);
         json!([recording.daemon_set.spec.update_strategy, recording.daemon_set.spec.min_ready_seconds])
     }
 
@@ -167,7 +177,7 @@ mod tests {
             }
             recording.policy.drive =
                 Some(UpdateStrategy { kind: "RollingUpdate".to_owned(), ..Default::default() });
-            parse(text).unwrap().apply(&mut recording);
+            Setting::apply(&[&parse(text).unwrap()], &mut recording);
             let kind = recording.daemon_set.spec.update_strategy.kind.clone();
             let limit = policy::driven(&recording).and_then(|driven| driven.rolling_update?.max_unavailable);
             (kind, limit, recording.daemon_set.metadata.annotations.get("rollout.daemonset/policy").is_some())
@@ -181,6 +191,35 @@ mod tests {
             limited(None, "type=RollingUpdate,maxUnavailable=3"),
             ("RollingUpdate".to_owned(), None, false)
         );
+    }
+
+    /// A policy is tried with the limits that hold for all of the settings.
+    #[test]
+    fn a_limit_for_all_settings_is_that_of_the_policy_of_one() {
+        let policy =
+            PolicyChoice::named("driven.yaml", b"drive: {type: RollingUpdate}\npull: {parallel: 1}").unwrap();
+        let all = parse("type=OnDelete,maxUnavailable=3,pull=2").unwrap();
+        let mut one = Setting::default();
+        one.choose(policy);
+        let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
+        Setting::apply(&[&all, &one], &mut recording);
+        let limit = policy::driven(&recording).and_then(|driven| driven.rolling_update?.max_unavailable);
+        assert_eq!(limit, Some(IntOrString::Int(3)));
+        let annotated = recording.daemon_set.metadata.annotations.get("rollout.daemonset/policy").unwrap();
+        assert!(annotated.contains(r#""pull":{"parallel":2}"#), "{annotated}");
+    }
+
+    #[test]
+    fn a_choice_replaces_that_of_the_annotation() {
+        let annotation = r#"{"inPlace":"IfPossible","pull":{"parallel":1,"timeoutSeconds":60}}"#;
+        let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
+        let metadata = &mut recording.daemon_set.metadata;
+        metadata.annotations = metadata.annotations.with("rollout.daemonset/policy", annotation);
+        Setting::apply(&[&parse("pull=30%,inPlace=Never").unwrap()], &mut recording);
+        let (daemon_set, policy) = (&mut recording.daemon_set, &recording.policy);
+        let policy = policy::normalize(daemon_set, policy, &Powers::default()).unwrap();
+        let pull = PullPolicy::default().parallel(IntOrString::Percent(30)).timeout_seconds(60);
+        assert_eq!((policy.pull, policy.in_place), (Some(pull), InPlacePolicy::Never));
     }
 
     #[test]
