@@ -36,6 +36,9 @@ impl Environment {
         self.skip_used_serials(recording);
         self.store(WatchEvent::DaemonSet(Arc::new(recording.daemon_set.clone())));
         let ds = &recording.daemon_set;
+        if let Some(behaviour) = self.settings.current_behaviour {
+            self.versions.set_behaviour(ds.spec.template.clone(), behaviour);
+        }
         past.record(
             ds.metadata.creation_timestamp.or(Some(earliest)),
             Actor::User,

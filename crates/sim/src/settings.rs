@@ -39,6 +39,9 @@ pub struct Settings {
     /// The behaviour of versions that have none of their own (see
     /// [`Cluster::set_behaviour`](super::Cluster::set_behaviour)).
     pub behaviour: Behaviour,
+    /// The behaviour of the version that the DaemonSet of a [recording](super::Cluster::from_recording) has, also of those of its pods
+    /// that are there; `None` if it is that of all others.
+    pub current_behaviour: Option<Behaviour>,
     /// The time from a pod's creation to its binding, if it fits.
     pub scheduling: Distribution,
     /// The time from a node's joining to Ready.
@@ -81,6 +84,7 @@ impl Default for Settings {
         let millis = SignedDuration::from_millis;
         Settings {
             behaviour: Behaviour::default(),
+            current_behaviour: None,
             scheduling: Distribution::uniform(millis(20), millis(200)),
             joining: Distribution::uniform(SignedDuration::from_secs(10), SignedDuration::from_secs(40)),
             garbage_collection: SignedDuration::from_secs(40),
@@ -221,6 +225,7 @@ pub struct Churn {
 daemonset::internal::setters! {
     Settings {
         behaviour: Behaviour,
+        current_behaviour: Option<Behaviour>,
         scheduling: Distribution,
         joining: Distribution,
         garbage_collection: SignedDuration,

@@ -518,6 +518,11 @@ fn a_real_cluster_goes_on_from_where_it_is() {
     let ran = printed(&["--from", &dump("midrollout.json"), "--as-is"]);
     assert!(ran.contains("Rollout    complete"), "{ran}");
     assert!(ran.contains("Pods       2 created, 2 deleted"), "{ran}");
+    // The version that is being rolled out is the new one.
+    for fault in ["--broken", "--crash-loops", "--pull-fails"] {
+        let ran = simulate(&["--from", &dump("midrollout.json"), "--as-is", fault]);
+        assert!(ran.code == Some(1) && ran.out.contains("Rollout    stuck"), "{fault}: {}", ran.out);
+    }
     let several = simulate(&["--from", &dump("steady.json")]);
     assert_eq!(several.code, Some(2));
     assert!(several.err.contains("choose one with --daemonset: logging/fluent-bit"), "{}", several.err);

@@ -61,6 +61,8 @@ impl World {
         new.crash_loops = self.crash_loops;
         new.pull_fails = self.pull_fails;
         new.lifetime = self.lifetime;
+        // Where none is released, it is the one that is being rolled out.
+        settings.current_behaviour = self.as_is.then_some(new);
         settings.approves_after = self.approve_after;
         settings.gates = self.gates.into_iter().collect();
         settings.churn.every = self.churn;
