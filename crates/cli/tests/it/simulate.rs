@@ -528,6 +528,27 @@ fn a_real_cluster_goes_on_from_where_it_is() {
     assert!(several.err.contains("choose one with --daemonset: logging/fluent-bit"), "{}", several.err);
 }
 
+/// A recorded policy has the choices of the DaemonSet's annotation in it, and no Namespace is there to ask.
+#[test]
+fn a_recording_of_turns_is_simulated() {
+    let policy = r#"{"turn":{"cordon":true}}"#;
+    let recording = |policy_of_controller: &str| {
+        let annotation = serde_json::to_string(policy).unwrap();
+        format!(
+            r#"{{"now": "2026-01-02T00:00:00Z", "policy": {policy_of_controller}, "daemonSet": {{
+                "metadata": {{"name": "agent", "namespace": "ns", "uid": "u", "annotations": {{"rollout.daemonset/policy": {annotation}}}}},
+                "spec": {{"selector": {{"matchLabels": {{"app": "agent"}}}}, "updateStrategy": {{"type": "RollingUpdate"}},
+                    "template": {{"metadata": {{"labels": {{"app": "agent"}}}}, "spec": {{"containers": [{{"name": "c", "image": "a:1"}}]}}}}}}}},
+                "nodes": [{{"metadata": {{"name": "a"}}}}, {{"metadata": {{"name": "b"}}}}], "pods": [], "revisions": []}}"#
+        )
+    };
+    let ran = run("simulate", &["-f", "-"], recording(policy).as_bytes());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains("Turns      2, "), "{}", ran.out);
+    let ran = run("simulate", &["-f", "-"], recording("{}").as_bytes());
+    assert!(ran.err.contains("turn: Forbidden"), "its controller did not have the power: {}", ran.err);
+}
+
 #[test]
 fn bad_input_is_one_line() {
     let unknown = policy("unknown.yaml", "waves: [{upto: 1}]");

@@ -81,6 +81,14 @@ fn with_stand_ins(recording: Recording) -> Result<Recording, serde_json::Error> 
     serde_json::from_value(value)
 }
 
+/// The powers that a recorded policy had, as far as it shows: it has the choices of the annotations in it.
+fn powers_of(policy: &Policy) -> Powers {
+    Powers::default()
+        .turn(policy.turn.is_some())
+        .evict(policy.drain.is_some())
+        .priority(policy.priority_class_name.is_some())
+}
+
 /// Where the instant of a plan comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
@@ -152,7 +160,8 @@ impl Input {
             recording.policy = policy.clone();
         }
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::Recording };
-        Ok(Input { recording, clock, policy_problems: Vec::new(), powers: Powers::default(), places: None })
+        let powers = powers_of(&recording.policy);
+        Ok(Input { recording, clock, policy_problems: Vec::new(), powers, places: None })
     }
 
     pub fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
