@@ -110,7 +110,7 @@ impl Asked {
             several => (&setting, several),
         };
         let refused = |refused: Refused| match refused {
-            Refused::Policy(message) | Refused::Cluster(message) => message,
+            Refused::Setting(message) | Refused::Cluster(message) => message,
         };
         if !self.gates_after.is_empty() {
             let after = time("gatesAfter", &self.gates_after, "")?;

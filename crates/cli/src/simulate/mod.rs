@@ -51,7 +51,7 @@ fn simulate(simulation: &Simulation, start: &Start) -> Result<u8, Stop> {
     let Simulation { source, scene, setting, compare, downtime, format, .. } = simulation;
     let rehearsal = Rehearsal { input, scene, setting, compare, downtime: *downtime };
     let refused = |refused: Refused| match refused {
-        Refused::Policy(message) => Stop::Input(message),
+        Refused::Setting(message) => Stop::Input(message),
         Refused::Cluster(message) => source.stop(message),
     };
     let knows_images = rehearsal.knows_images().map_err(refused)?;

@@ -25,8 +25,8 @@ pub struct Rehearsal<'r> {
 /// Why a setting can't be tried.
 #[derive(Debug)]
 pub enum Refused {
-    /// Its policy can't be read.
-    Policy(String),
+    /// Its policy can't be read, or the API server refuses its limits.
+    Setting(String),
     /// The cluster can't be planned.
     Cluster(String),
 }
@@ -84,7 +84,7 @@ impl Rehearsal<'_> {
         look: impl FnMut(&Cluster),
     ) -> Result<Ran, Refused> {
         let mut recording = self.scene.grown(&self.input.recording);
-        Setting::apply(&[self.setting, setting], &mut recording);
+        Setting::apply(&[self.setting, setting], &mut recording).map_err(Refused::Setting)?;
         let policy = self.normalized(setting, &mut recording)?;
         recording.snapshot().map_err(|error| Refused::Cluster(error.to_string()))?;
         let runtime = knows_images.then_some(Runtime::Containerd);
@@ -96,7 +96,7 @@ impl Rehearsal<'_> {
         let recorded = &self.input.recording;
         let mut recording = Recording::new(recorded.daemon_set.clone(), recorded.now);
         recording.policy = recorded.policy.clone();
-        Setting::apply(&[self.setting, setting], &mut recording);
+        Setting::apply(&[self.setting, setting], &mut recording).map_err(Refused::Setting)?;
         self.normalized(setting, &mut recording)
     }
 
@@ -104,7 +104,7 @@ impl Rehearsal<'_> {
         let policy = policy::normalize(&mut recording.daemon_set, &recording.policy, &self.input.powers);
         policy.map_err(|error| {
             let file = [setting, self.setting].into_iter().find_map(Setting::policy_file);
-            Refused::Policy(policy::message(&error, file))
+            Refused::Setting(policy::message(&error, file))
         })
     }
 }

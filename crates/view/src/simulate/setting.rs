@@ -91,17 +91,18 @@ impl Setting {
     }
 
     /// Applies settings, of which a later one prevails. A policy of any of them comes first: the other parts of all of them change it.
-    pub fn apply(settings: &[&Setting], recording: &mut Recording) {
+    ///
+    /// # Errors
+    /// Limits that the API server refuses.
+    pub fn apply(settings: &[&Setting], recording: &mut Recording) -> Result<(), String> {
         for policy in settings.iter().filter_map(|setting| setting.policy.as_ref()) {
             policy.apply(recording);
         }
-        for setting in settings {
-            setting.apply_parts(recording);
-        }
+        settings.iter().try_for_each(|setting| setting.apply_parts(recording))
     }
 
     /// The limits are those of the strategy in force: the driven one, where a policy drives.
-    fn apply_parts(&self, recording: &mut Recording) {
+    fn apply_parts(&self, recording: &mut Recording) -> Result<(), String> {
         if let Some(parallel) = self.pull {
             policy::pull(recording, parallel);
         }
@@ -116,23 +117,32 @@ impl Setting {
             spec.update_strategy.kind.clone_from(kind);
         }
         if self.max_unavailable.is_none() && self.max_surge.is_none() {
-            return;
+            return Ok(());
         }
         let waits = matches!(spec.update_strategy.kind.as_str(), "" | "OnDelete");
         match policy::driven(recording).filter(|_| waits) {
             Some(mut driven) => {
-                self.limit(&mut driven);
+                self.limit(&mut driven)?;
                 policy::drive(recording, driven);
+                Ok(())
             }
             None => self.limit(&mut recording.daemon_set.spec.update_strategy),
         }
     }
 
     /// A limit alone makes the strategy a RollingUpdate, and the other limit what the API server then asks for.
-    fn limit(&self, strategy: &mut UpdateStrategy) {
+    fn limit(&self, strategy: &mut UpdateStrategy) -> Result<(), String> {
         if strategy.kind == "SurgingRollingUpdate" {
             strategy.surging_rolling_update = Some(SurgingRollingUpdate { max_surge: self.max_surge });
-            return;
+            let none = "maxUnavailable: SurgingRollingUpdate has maxSurge alone".to_owned();
+            return if self.max_unavailable.is_some() { Err(none) } else { Ok(()) };
+        }
+        // As the API server says it (v1.36 `apps/validation ValidateRollingUpdateDaemonSet`).
+        let is_some = |limit: Option<IntOrString>| limit.is_some_and(|limit| !limit.is_zero());
+        match (is_some(self.max_unavailable), is_some(self.max_surge)) {
+            (true, true) => return Err("maxSurge: may not be set when maxUnavailable is non-zero".to_owned()),
+            (false, false) => return Err("maxUnavailable: cannot be 0 when maxSurge is 0".to_owned()),
+            (true, false) | (false, true) => {}
         }
         if self.kind.is_none() {
             strategy.kind = "RollingUpdate".to_owned();
@@ -142,6 +152,7 @@ impl Setting {
             max_unavailable: self.max_unavailable.or(none),
             max_surge: self.max_surge.or(none),
         });
+        Ok(())
     }
 }
 
@@ -163,7 +174,7 @@ mod tests {
 
     fn applied(text: &str) -> Value {
         let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
-        Setting::apply(&[&parse(text).unwrap()], &mut recording);
+        Setting::apply(&[&parse(text).unwrap()], &mut recording).unwrap();
         json!([recording.daemon_set.spec.update_strategy, recording.daemon_set.spec.min_ready_seconds])
     }
 
@@ -177,7 +188,7 @@ mod tests {
             }
             recording.policy.drive =
                 Some(UpdateStrategy { kind: "RollingUpdate".to_owned(), ..Default::default() });
-            Setting::apply(&[&parse(text).unwrap()], &mut recording);
+            Setting::apply(&[&parse(text).unwrap()], &mut recording).unwrap();
             let kind = recording.daemon_set.spec.update_strategy.kind.clone();
             let limit = policy::driven(&recording).and_then(|driven| driven.rolling_update?.max_unavailable);
             (kind, limit, recording.daemon_set.metadata.annotations.get("rollout.daemonset/policy").is_some())
@@ -202,7 +213,7 @@ mod tests {
         let mut one = Setting::default();
         one.choose(policy);
         let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
-        Setting::apply(&[&all, &one], &mut recording);
+        Setting::apply(&[&all, &one], &mut recording).unwrap();
         let limit = policy::driven(&recording).and_then(|driven| driven.rolling_update?.max_unavailable);
         assert_eq!(limit, Some(IntOrString::Int(3)));
         let annotated = recording.daemon_set.metadata.annotations.get("rollout.daemonset/policy").unwrap();
@@ -215,7 +226,7 @@ mod tests {
         let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
         let metadata = &mut recording.daemon_set.metadata;
         metadata.annotations = metadata.annotations.with("rollout.daemonset/policy", annotation);
-        Setting::apply(&[&parse("pull=30%,inPlace=Never").unwrap()], &mut recording);
+        Setting::apply(&[&parse("pull=30%,inPlace=Never").unwrap()], &mut recording).unwrap();
         let (daemon_set, policy) = (&mut recording.daemon_set, &recording.policy);
         let policy = policy::normalize(daemon_set, policy, &Powers::default()).unwrap();
         let pull = PullPolicy::default().parallel(IntOrString::Percent(30)).timeout_seconds(60);
@@ -232,6 +243,26 @@ mod tests {
             json!([{"type": "SurgingRollingUpdate", "surgingRollingUpdate": {"maxSurge": 2}}, 0])
         );
         assert_eq!(applied("type=OnDelete"), json!([{"type": "OnDelete"}, 0]));
+    }
+
+    #[test]
+    fn limits_that_the_api_server_refuses_are_errors() {
+        for (text, expected) in [
+            ("maxUnavailable=3,maxSurge=2", "maxSurge: may not be set when maxUnavailable is non-zero"),
+            ("maxUnavailable=0", "maxUnavailable: cannot be 0 when maxSurge is 0"),
+            ("maxSurge=0%", "maxUnavailable: cannot be 0 when maxSurge is 0"),
+            (
+                "type=SurgingRollingUpdate,maxUnavailable=3",
+                "maxUnavailable: SurgingRollingUpdate has maxSurge alone",
+            ),
+        ] {
+            let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
+            let refused = Setting::apply(&[&parse(text).unwrap()], &mut recording);
+            assert_eq!(refused, Err(expected.to_owned()), "{text}");
+        }
+        let mut recording = Recording::new(DaemonSet::default(), jiff::Timestamp::UNIX_EPOCH);
+        let one = parse("maxUnavailable=0,maxSurge=1").unwrap();
+        assert_eq!(Setting::apply(&[&one], &mut recording), Ok(()));
     }
 
     #[test]
