@@ -48,7 +48,7 @@ Examples:
   kubectl daemonset page --open
   kubectl daemonset page --open -f cluster.json --to cluster.html
 
-The file holds the cluster, and sends it nowhere. Values of environment variables and annotations that no plan reads are left out; commands and arguments are in it.
+The file holds the cluster, and sends it nowhere. Values of environment variables and of the HTTP headers of probes, annotations that no plan reads and objects such as Secrets are left out; commands and arguments are in it.
 
 Exit codes: 0 the page is written, 1 it can't be written, 2 bad input, or no program opens it";
 

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The page to write or to fill. Default: daemonset.html beside this program, where a release has it
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// Leave the values of environment variables in the cluster
+    /// Leave the values of environment variables and of the HTTP headers of probes in the cluster
     #[arg(long)]
     with_environment: bool,
     /// Leave all annotations in the cluster, and not only those that a plan reads

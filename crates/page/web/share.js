@@ -19,8 +19,8 @@ const print = element('button', { type: 'button' }, 'Print');
 place.append(
   element('h2', {}, 'Share what you see'),
   element('p', {}, 'The link holds the cluster, the time and the view, compressed, after its #: whoever opens it sees the same, and no server sees any of it. '
-    + 'Values of environment variables and annotations that no plan reads are left out. Commands, arguments and labels are in it: look at them first.'),
-  element('div', { className: 'bar' }, element('label', {}, environment, ' with the values of environment variables'), element('label', {}, annotations, ' with all annotations')),
+    + 'Values of environment variables and of the HTTP headers of probes, annotations that no plan reads, and objects such as Secrets are left out. Commands, arguments and labels are in it: look at them first.'),
+  element('div', { className: 'bar' }, element('label', {}, environment, ' with the values of environment variables and headers'), element('label', {}, annotations, ' with all annotations')),
   element('div', { className: 'bar' }, make, link, copy), size,
   element('div', { className: 'bar' }, saveDump, print),
 );

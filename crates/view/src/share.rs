@@ -1,12 +1,12 @@
 //! A cluster to hand on, without values that may be secret.
 
-use crate::cluster::read_documents;
+use crate::cluster::{is_read_by_plans, items_of, read_documents};
 use crate::hostile;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A cluster to hand on: without the fields that no plan reads, and without values that may be secret.
 pub struct Left {
-    /// The values of environment variables stay.
+    /// The values of environment variables and of the HTTP headers of probes stay.
     pub environment: bool,
     /// Annotations stay that no plan reads.
     pub annotations: bool,
@@ -26,9 +26,16 @@ impl Left {
     pub fn of(&mut self, texts: &[&[u8]]) -> Result<String, String> {
         let mut documents = Vec::new();
         for text in texts {
-            documents.append(&mut read_documents(text)?);
+            // Data of a revision that can't be read is a problem of its owner alone.
+            documents.append(&mut match read_documents(text) {
+                Ok(read) => read,
+                Err(error) => vec![json!({"items": items_of(text).ok_or(error)?})],
+            });
         }
-        documents.iter_mut().for_each(|document| self.strip(document, Place::Object));
+        for document in &mut documents {
+            strip_objects(document);
+            self.strip(document, Place::Object);
+        }
         let value = match documents.as_mut_slice() {
             [only] => only.take(),
             several => json!({"items": several.iter_mut().flat_map(items).collect::<Vec<_>>()}),
@@ -44,7 +51,7 @@ impl Left {
                 }
                 for (key, member) in members.iter_mut() {
                     match (key.as_str(), place) {
-                        ("env", _) if !self.environment => self.strip_environment(member),
+                        ("env" | "httpHeaders", _) if !self.environment => self.strip_values(member),
                         ("annotations", Place::Object) if !self.annotations => strip_annotations(member),
                         ("annotations", Place::Template) if !self.annotations => self.replace_all(member),
                         ("template", _) => self.strip(member, Place::Template),
@@ -57,7 +64,8 @@ impl Left {
         }
     }
 
-    fn strip_environment(&mut self, variables: &mut Value) {
+    /// Of a list of names and values.
+    fn strip_values(&mut self, variables: &mut Value) {
         for variable in variables.as_array_mut().into_iter().flatten() {
             if let Some(value) = variable.get_mut("value") {
                 self.replace(value);
@@ -74,14 +82,63 @@ impl Left {
     }
 
     fn replace(&mut self, value: &mut Value) {
-        let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
-        let known = self.replaced.iter().position(|known| known == text);
+        // YAML that no API server has seen may have numbers and booleans, too.
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if value.is_null() || text.is_empty() {
+            return;
+        }
+        let known = self.replaced.iter().position(|known| *known == text);
         let number = known.unwrap_or_else(|| {
-            self.replaced.push(text.to_owned());
+            self.replaced.push(text);
             self.replaced.len() - 1
         });
         *value = format!("left-out-{}", number + 1).into();
     }
+}
+
+/// Leaves out what no plan reads of the objects of a List, or of the object itself. A Recording has no other objects.
+fn strip_objects(document: &mut Value) {
+    if let Some(items) = document.get_mut("items") {
+        items.as_array_mut().into_iter().flatten().for_each(strip_object);
+    } else if document.get("daemonSet").is_none() {
+        strip_object(document);
+    }
+}
+
+/// Of an object of another kind, such as a Secret, only its times count; of the revision of another kind all but its data.
+fn strip_object(object: &mut Value) {
+    if !is_read_by_plans(object) {
+        *object = with_times_only(object);
+    } else if is_revision_of_another_kind(object)
+        && let Some(data) = object.get_mut("data")
+    {
+        *data = json!({});
+    }
+}
+
+fn is_revision_of_another_kind(object: &Value) -> bool {
+    let owners = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    let controller =
+        owners.into_iter().flatten().find(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+    let kind = controller.and_then(|owner| owner.get("kind")?.as_str());
+    object.get("kind").and_then(Value::as_str) == Some("ControllerRevision")
+        && kind.is_some_and(|kind| kind != "DaemonSet")
+}
+
+/// Its kind, its name, and the times that tell how new a dump is.
+fn with_times_only(object: &Value) -> Value {
+    let members = |value: Option<&Value>, names: &[&str]| -> Map<String, Value> {
+        let found = names.iter().filter_map(|name| Some(((*name).to_owned(), value?.get(*name)?.clone())));
+        found.collect()
+    };
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+    let conditions = conditions.into_iter().flatten();
+    let conditions = conditions.map(|it| members(Some(it), &["lastTransitionTime", "lastHeartbeatTime"]));
+    let mut left = members(Some(object), &["apiVersion", "kind"]);
+    let metadata = members(object.get("metadata"), &["name", "namespace", "creationTimestamp"]);
+    left.insert("metadata".to_owned(), metadata.into());
+    left.insert("status".to_owned(), json!({"conditions": conditions.collect::<Vec<_>>()}));
+    left.into()
 }
 
 /// The objects of a List, or the object itself.
@@ -113,6 +170,7 @@ fn strip_annotations(annotations: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::Left;
+    use crate::cluster::Objects;
     use serde_json::{Value, json};
 
     fn left(environment: bool, annotations: bool) -> Value {
@@ -146,6 +204,55 @@ mod tests {
             list["items"][0]["metadata"]["annotations"],
             json!({"rollout.daemonset/policy": "waves: []"})
         );
+    }
+
+    fn shared(list: &str) -> String {
+        Left::new(false, false).of(&[list.as_bytes()]).unwrap()
+    }
+
+    #[test]
+    fn of_objects_that_no_plan_reads_only_the_times_are_left() {
+        let revision = |kind: &str| {
+            json!({"apiVersion": "apps/v1", "kind": "ControllerRevision", "data": {"spec": {"userData": format!("secret of {kind}")}},
+                   "metadata": {"name": "a", "ownerReferences": [{"kind": kind, "name": "a", "controller": true}]}})
+        };
+        let list = json!({"items": [
+            {"apiVersion": "v1", "kind": "Secret", "data": {"password": "secret"},
+             "metadata": {"name": "a", "namespace": "b", "creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"a": "secret"}}},
+            {"apiVersion": "example.com/v1", "kind": "Pod", "spec": {"password": "secret"},
+             "status": {"conditions": [{"lastTransitionTime": "2026-01-02T00:00:00Z", "message": "secret"}]}},
+            revision("VirtualMachine"),
+            revision("DaemonSet"),
+        ]});
+        let text = shared(&list.to_string());
+        assert_eq!(text.matches("secret").count(), 1, "{text}");
+        assert!(text.contains("secret of DaemonSet"), "{text}");
+        let now = |text: &str| Objects::read(text.as_bytes()).unwrap().now();
+        assert_eq!(now(&text), now(&list.to_string()));
+        assert!(now(&text).is_some());
+        assert_eq!(shared("kind: Secret\nstringData: {a: hush}\n").find("hush"), None);
+    }
+
+    #[test]
+    fn values_of_headers_and_values_that_are_no_texts_are_left_out() {
+        let container = json!({
+            "env": [{"name": "PIN", "value": 31337}, {"name": "ON", "value": true}, {"name": "NONE", "value": null}],
+            "livenessProbe": {"httpGet": {"httpHeaders": [{"name": "Authorization", "value": "Bearer secret"}]}},
+        });
+        let text = shared(&json!({"kind": "Pod", "spec": {"containers": [container]}}).to_string());
+        assert!(!text.contains("secret") && !text.contains("31337") && !text.contains("true"), "{text}");
+        assert!(text.contains("\"value\":null"), "{text}");
+    }
+
+    /// The API server stores the data of a revision as the bytes that it was sent.
+    #[test]
+    fn a_revision_that_can_not_be_read_hinders_no_other_object() {
+        for data in [r#"{"a":1e999}"#, r#"{"a":"\ud800"}"#] {
+            let list =
+                format!(r#"{{"items":[{{"kind":"ControllerRevision","data":{data}}},{{"kind":"Node"}}]}}"#);
+            let left: Value = serde_json::from_str(&shared(&list)).unwrap();
+            assert_eq!(left, json!({"items": [{"kind": "ControllerRevision"}, {"kind": "Node"}]}));
+        }
     }
 
     #[test]

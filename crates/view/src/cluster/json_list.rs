@@ -34,6 +34,17 @@ fn value(json: &str) -> serde_json::Result<Value> {
     })
 }
 
+/// The items of a JSON List, read so.
+pub(crate) fn items_of(json: &[u8]) -> Option<Vec<Value>> {
+    #[derive(Deserialize)]
+    struct Members<'a> {
+        #[serde(borrow)]
+        items: Vec<&'a RawValue>,
+    }
+    let Members { items } = serde_json::from_slice(json).ok()?;
+    items.into_iter().map(|item| value(item.get()).ok()).collect()
+}
+
 /// A List, or the first thing that is wrong with its items. Holds one raw item at a time.
 struct Items(Result<Objects, String>);
 

@@ -41,6 +41,11 @@ impl Kind {
     }
 }
 
+/// Whether a plan reads more than the times of such an object; whatever has no kind is nobody's to judge.
+pub(crate) fn is_read_by_plans(object: &Value) -> bool {
+    !matches!(Kind::of("", object), Ok(Kind::Other))
+}
+
 /// Reads an object.
 pub(super) fn object<T: DeserializeOwned>(place: &str, item: &Value) -> Result<T, String> {
     read(item).map_err(|(path, error)| at(place, &path, item, &error))
