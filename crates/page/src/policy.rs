@@ -8,6 +8,7 @@ use daemonset::{Policy, plan};
 use daemonset_apiserver::admission::{FieldValidation, Request, Rules, respond, template_change};
 use daemonset_lint::{Finding, Rule};
 use daemonset_placement::NodeShape;
+use daemonset_view::cause::{on_daemon_set, quoted};
 use daemonset_view::cluster::policy::{self, PolicyProblem};
 use daemonset_view::cluster::{Choice, Input, Lines, Objects, Wanted, read_documents};
 use daemonset_view::on::{self, Answer};
@@ -25,6 +26,8 @@ pub(crate) struct Tried {
     findings: Vec<Remark>,
     /// The fleet with it.
     fleet: Option<Fleet>,
+    /// The command that puts it in force.
+    command: String,
 }
 
 /// A manifest, judged.
@@ -105,7 +108,16 @@ pub(crate) fn tried(
         _ => None,
     };
     let findings = in_margin(text, findings, &input.policy_problems);
-    Ok(Tried { problems, words: asked.ok().as_ref().and_then(simulate::policy::words), findings, fleet })
+    let on = on_daemon_set("", &daemon_set.metadata.namespace, &daemon_set.metadata.name);
+    let value = format!("{}={}", policy::POLICY, text.trim());
+    let command = format!("kubectl annotate{on} --overwrite {}", quoted(&value));
+    Ok(Tried {
+        command,
+        problems,
+        words: asked.ok().as_ref().and_then(simulate::policy::words),
+        findings,
+        fleet,
+    })
 }
 
 /// The findings at the lines of a policy, with those problems that the linter has not told.

@@ -156,3 +156,15 @@ fn a_recording_of_a_custom_kind_is_the_same_decision() {
     session.open(shared.as_str().unwrap().as_bytes()).unwrap();
     assert_eq!(ask(&mut session, &json!({"ask": "at", "now": recording.now})), at);
 }
+
+#[test]
+fn the_command_for_a_policy_is_safe_to_paste() {
+    let dump = stories()[0].dump().replace("\"agent\"", "\"a;id\"").replace("\"monitoring\"", "\"m$(id)\"");
+    let mut session = Session::default();
+    session.open(dump.as_bytes()).unwrap();
+    let tried = ask(&mut session, &json!({"ask": "policy", "text": "# it's\ninPlace: IfPossible"}));
+    let command =
+        r#"kubectl annotate -n 'm$(id)' daemonset/'a;id' --overwrite "rollout.daemonset/policy=# it's"#;
+    let command = format!("{command}\ninPlace: IfPossible\"");
+    assert_eq!(tried["command"], command);
+}

@@ -45,11 +45,10 @@ const look = latest(() => attempt(async () => {
 }, (sentence) => { if (sentence) editor.say(sentence, true); }));
 editor.text.addEventListener('input', look);
 
-copy.addEventListener('click', () => {
-  const [namespace, name] = fleet.last.name.split('/');
-  const quoted = `'${editor.value.trim().replaceAll("'", "'\\''")}'`;
-  copyText(copy, `kubectl annotate daemonset -n ${namespace} ${name} --overwrite rollout.daemonset/policy=${quoted}`);
-});
+copy.addEventListener('click', () => attempt(async () => {
+  const { command } = await ask({ ask: 'policy', text: editor.value });
+  await copyText(copy, command);
+}));
 
 judge.addEventListener('click', () => attempt(async () => {
   judged.replaceChildren();

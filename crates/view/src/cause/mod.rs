@@ -4,8 +4,8 @@ mod commands;
 mod find;
 mod words;
 
-pub use commands::on_daemon_set;
-pub(crate) use commands::{base_to_name, edit_of, quoted, undo_of};
+pub(crate) use commands::{base_to_name, edit_of, undo_of};
+pub use commands::{on_daemon_set, quoted};
 
 use crate::cluster::Said;
 use daemonset::model::Node;
