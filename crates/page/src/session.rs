@@ -87,6 +87,8 @@ struct Row {
     next: String,
     /// Something waits, or is to be done.
     is_busy: bool,
+    #[serde(skip)]
+    is_planned: bool,
 }
 
 /// Whether a rollout moves.
@@ -194,10 +196,15 @@ impl Session {
             return text(&json!({"manifest": names}));
         }
         let models = objects.clone().models()?;
+        if names.is_empty() {
+            return Err("there is no DaemonSet in it".to_owned());
+        }
         let now = objects.now().ok_or("nothing in it tells the time")?;
         let planned = planned(&models, now);
         let rows: Vec<Row> = planned.iter().map(|planned| row(planned, now)).collect();
-        let first = rows.iter().find(|row| row.is_busy).or(rows.first());
+        // One that can't be planned hides no other.
+        let first =
+            rows.iter().find(|row| row.is_busy).or(rows.iter().find(|row| row.is_planned)).or(rows.first());
         let first = first.ok_or("there is no DaemonSet in it")?.name.clone();
         let input = input(&objects, &first, None, is_story)?;
         let planned = Some(planned);
@@ -206,9 +213,17 @@ impl Session {
     }
 }
 
+/// A DaemonSet by the name that its plan has: one without a namespace has its own problem, which the plan tells.
+fn wanted(name: &str) -> Result<Wanted, String> {
+    match name.strip_prefix('/') {
+        Some(name) => Ok(Wanted::named(Some(""), name)),
+        None => Wanted::parse(name),
+    }
+}
+
 /// The decision about one DaemonSet.
 fn input(objects: &Objects, name: &str, now: Option<Timestamp>, is_story: bool) -> Result<Input, String> {
-    let choice = Choice { daemon_set: Some(Wanted::parse(name)?), now, policy: None };
+    let choice = Choice { daemon_set: Some(wanted(name)?), now, policy: None };
     let mut input = Input::from_list(objects.clone(), &choice)?;
     if is_story {
         input.powers = Powers::all();
@@ -219,12 +234,15 @@ fn input(objects: &Objects, name: &str, now: Option<Timestamp>, is_story: bool) 
 fn row(planned: &Planned, now: Timestamp) -> Row {
     let name = planned.name.clone();
     match &planned.plan {
-        Err(error) => Row { name, now: error.clone(), next: String::new(), is_busy: true },
+        Err(error) => {
+            Row { name, now: error.clone(), next: String::new(), is_busy: false, is_planned: false }
+        }
         Ok(plan) => Row {
             name,
             now: head::now(plan),
             next: next_in_short(plan, now),
             is_busy: plan.acts() || head::any_waits(plan),
+            is_planned: true,
         },
     }
 }

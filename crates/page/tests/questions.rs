@@ -157,6 +157,36 @@ fn a_recording_of_a_custom_kind_is_the_same_decision() {
     assert_eq!(ask(&mut session, &json!({"ask": "at", "now": recording.now})), at);
 }
 
+fn opened(items: &[Value]) -> (Session, Value) {
+    let mut session = Session::default();
+    let answer = session.open(json!({"kind": "List", "items": items}).to_string().as_bytes()).unwrap();
+    (session, serde_json::from_str(&answer).unwrap())
+}
+
+#[test]
+fn a_daemon_set_that_can_not_be_planned_hides_no_other() {
+    let dump: Value = serde_json::from_str(&stories()[0].dump()).unwrap();
+    let mut items = dump["items"].as_array().unwrap().clone();
+    let mut other = items[0].clone();
+    (other["metadata"]["name"], other["metadata"]["uid"]) = (json!("aaa"), json!("aaa"));
+    other["spec"]["selector"] = json!({"matchLabels": {"app": "other"}});
+    items.push(other);
+    let (_, answer) = opened(&items);
+    assert_eq!(answer["chosen"], "monitoring/agent");
+    assert_eq!(answer["daemonSets"][0]["name"], "monitoring/aaa");
+}
+
+#[test]
+fn a_daemon_set_without_a_namespace_is_told_what_it_lacks() {
+    let dump: Value = serde_json::from_str(&stories()[0].dump()).unwrap();
+    let mut items = dump["items"].as_array().unwrap().clone();
+    items[0]["metadata"].as_object_mut().unwrap().remove("namespace");
+    let (mut session, answer) = opened(&items);
+    let question = json!({"ask": "at", "now": answer["now"]}).to_string();
+    let lacks = "items[0].metadata.namespace (DaemonSet /agent): Required value";
+    assert_eq!(session.ask(&question).unwrap_err(), lacks);
+}
+
 #[test]
 fn the_command_for_a_policy_is_safe_to_paste() {
     let dump = stories()[0].dump().replace("\"agent\"", "\"a;id\"").replace("\"monitoring\"", "\"m$(id)\"");
@@ -167,4 +197,15 @@ fn the_command_for_a_policy_is_safe_to_paste() {
         r#"kubectl annotate -n 'm$(id)' daemonset/'a;id' --overwrite "rollout.daemonset/policy=# it's"#;
     let command = format!("{command}\ninPlace: IfPossible\"");
     assert_eq!(tried["command"], command);
+}
+
+#[test]
+fn an_empty_list_has_no_daemon_set() {
+    for text in ["{\"items\":[]}", "{\"items\":null}", "kind: Pod\nmetadata: {name: a}\n"] {
+        assert_eq!(
+            Session::default().open(text.as_bytes()).unwrap_err(),
+            "there is no DaemonSet in it",
+            "{text}"
+        );
+    }
 }

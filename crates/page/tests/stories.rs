@@ -140,7 +140,7 @@ fn what_can_not_be_opened_has_its_reason() {
     for (text, reason) in [
         ("", "is empty"),
         ("[]", "is a list of JSON"),
-        (r#"{"items": []}"#, "nothing in it tells the time"),
+        (r#"{"items": []}"#, "there is no DaemonSet in it"),
         (r#"{"items": [{"kind": "Pod", "metadata": {"name": 3}}]}"#, "items[0].metadata.name"),
     ] {
         let error = session.open(text.as_bytes()).unwrap_err();
