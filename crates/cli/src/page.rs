@@ -1,8 +1,9 @@
 //! `kubectl daemonset page`: the page that tells in a browser why each node waits; empty, or filled with a cluster. A file, and no
 //! server.
 
-use crate::cluster::{STEADY, Source, TargetArgs};
+use crate::cluster::{Objects, STEADY, Source, TargetArgs, Wanted};
 use crate::shell::console::{Stop, system_clock};
+use daemonset_view::hostile;
 use daemonset_view::share::Left;
 use std::fs;
 use std::io::{self, Write};
@@ -13,6 +14,8 @@ use std::process::{Command, Stdio};
 const NAME: &str = "daemonset.html";
 /// The place in the page where the cluster goes.
 const PLACE: &str = "<!-- cluster -->";
+/// How the cluster begins that has taken it.
+const FILLED: &str = "<script type=\"application/json\" id=\"cluster\"";
 
 /// Writes the page, and opens it.
 #[derive(clap::Args)]
@@ -39,7 +42,7 @@ pub(crate) struct Args {
 /// Runs the subcommand. Nothing is read of a cluster that nobody asked for.
 pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     let page = read_page(args.page.as_deref())?;
-    let page = match args.open || !args.target.is_open() || args.target.daemonset.is_some() {
+    let page = match args.open || !args.target.is_open() || args.target.names_daemon_set() {
         true => filled(&page, args)?,
         false => page,
     };
@@ -68,8 +71,17 @@ fn read_page(given: Option<&Path>) -> Result<String, Stop> {
     })?;
     match page.matches(PLACE).count() {
         1 => Ok(page),
+        // In the folder of the program, the page that was filled last has taken its place.
+        0 => emptied(&page).ok_or_else(|| Stop::Input(format!("{}: is no page", file.display()))),
         _ => Err(Stop::Input(format!("{}: is no empty page", file.display()))),
     }
+}
+
+/// A filled page without its cluster, which has no `<`.
+fn emptied(page: &str) -> Option<String> {
+    let (before, filled) = page.split_once(FILLED)?;
+    let (_, after) = filled.split_once("</script>")?;
+    Some(format!("{before}{PLACE}{after}"))
 }
 
 fn filled(page: &str, args: &Args) -> Result<String, Stop> {
@@ -80,6 +92,12 @@ fn filled(page: &str, args: &Args) -> Result<String, Stop> {
     let stop = |message: String| source.stop(message);
     let texts = source.texts().map_err(stop)?;
     let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let chosen = match &target.wanted {
+        Some(wanted) => {
+            format!(" data-daemonset=\"{}\"", in_attribute(&first(&texts, wanted).map_err(stop)?))
+        }
+        None => String::new(),
+    };
     let cluster = Left::new(args.with_environment, args.with_annotations).of(&texts).map_err(stop)?;
     // In JSON a `<` can be written otherwise; in HTML it could end the script.
     let cluster = cluster.replace('<', "\\u003c");
@@ -87,8 +105,22 @@ fn filled(page: &str, args: &Args) -> Result<String, Stop> {
         Source::Kubectl(_) => format!(" data-now=\"{}\"", system_clock()),
         Source::Example { .. } | Source::Stdin | Source::File(_) => String::new(),
     };
-    let script = format!("<script type=\"application/json\" id=\"cluster\"{now}>{cluster}</script>");
+    let script = format!("{FILLED}{now}{chosen}>{cluster}</script>");
     Ok(page.replacen(PLACE, &script, 1))
+}
+
+/// The name of the first DaemonSet that is wanted.
+fn first(texts: &[&[u8]], wanted: &Wanted) -> Result<String, String> {
+    let mut objects = Objects::default();
+    for text in texts {
+        objects.append(Objects::read(text)?);
+    }
+    let each = objects.each(Some(wanted))?;
+    Ok(each.first().map(Wanted::to_string).unwrap_or_default())
+}
+
+fn in_attribute(text: &str) -> String {
+    hostile::in_one_line(text).replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
 /// Lets the desktop open the file.

@@ -189,6 +189,11 @@ impl TargetArgs {
         Ok((wanted, file))
     }
 
+    /// Whether the command line names a DaemonSet.
+    pub(crate) fn names_daemon_set(&self) -> bool {
+        self.daemonset.is_some() || self.target.as_deref().is_some_and(|target| !is_file(target))
+    }
+
     /// Whether the command line names no file, no cluster and no example.
     pub(crate) fn is_open(&self) -> bool {
         self.file.is_none() && !self.target.as_deref().is_some_and(is_file) && !self.cluster.chooses()

@@ -59,13 +59,50 @@ fn a_cluster_is_filled_in_and_ends_no_script() {
     assert_eq!(filled["items"][1]["spec"]["containers"][0]["env"][0]["value"], "secret");
 }
 
+/// In the folder of the program, the filled page takes the place of the empty one.
+#[test]
+fn a_filled_page_is_filled_anew() {
+    let page = empty_page("twice.html");
+    let empty = fs::read_to_string(&page).unwrap();
+    for name in ["one", "two"] {
+        let list = json!({"items": [{"kind": "Node", "metadata": {"name": name}}]}).to_string();
+        let ran = run("page", &["--page", &page, "--to", &page, "-f", "-"], list.as_bytes());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+        let written = fs::read_to_string(&page).unwrap();
+        assert_eq!(cluster(&written)["items"], json!([{"kind": "Node", "metadata": {"name": name}}]));
+        assert_eq!(written.lines().count(), empty.lines().count());
+    }
+    // Nothing of a cluster is left in a page that nobody asked to fill.
+    let ran = run("page", &["--page", &page, "--to", "-"], b"");
+    assert_eq!((ran.code, ran.out), (Some(0), empty));
+}
+
+#[test]
+fn the_page_begins_with_the_daemon_set_that_was_named() {
+    let page = empty_page("named.html");
+    let daemon_set =
+        |name: &str| json!({"kind": "DaemonSet", "metadata": {"namespace": "ns", "name": name}, "spec": {}});
+    let list = json!({"items": [daemon_set("a"), daemon_set("b\"><b>")]}).to_string();
+    let fill = |name: &str| {
+        run("page", &["--page", &page, "--to", "-", "-f", "-", "--daemonset", name], list.as_bytes())
+    };
+    assert!(fill("a").out.contains(" id=\"cluster\" data-daemonset=\"ns/a\">{"));
+    assert!(fill("b\"><b>").out.contains(" data-daemonset=\"ns/b&quot;>&lt;b>\">{"));
+    let ran = fill("c");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+    assert!(ran.err.contains("no DaemonSet c in"), "{}", ran.err);
+    // A name alone asks for a cluster, too.
+    let ran = run("page", &["a", "--example", "--page", &page, "--to", "-"], b"");
+    assert!(ran.err.contains("no DaemonSet a in"), "{}", ran.err);
+}
+
 #[test]
 fn a_page_that_can_not_be_filled_has_its_reason() {
     let filled = path("filled.html");
     fs::write(&filled, "<p>no place</p>").unwrap();
     let ran = run("page", &["--page", &filled, "--to", "-", "--example"], b"");
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
-    assert_eq!(ran.err, format!("error: {filled}: is no empty page\n"));
+    assert_eq!(ran.err, format!("error: {filled}: is no page\n"));
     let ran = run("page", &["--to", "-"], b"");
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
     assert!(ran.err.starts_with("error: the page is not beside this program ("), "{}", ran.err);
