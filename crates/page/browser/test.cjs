@@ -10,7 +10,7 @@ const zlib = require('node:zlib');
 const puppeteer = require('puppeteer-core');
 
 const root = path.resolve(__dirname, '../../..');
-const html = path.join(root, 'target/web/daemonset.html');
+const html = process.env.PAGE || path.join(root, 'target/web/daemonset.html');
 const stories = path.join(root, 'target/web/stories');
 const screens = path.join(root, 'target/web/screens');
 const plugin = (...args) => {
@@ -403,6 +403,146 @@ async function odd() {
   console.log('odd input: each has its sentence');
 }
 
+// A file with two DaemonSets: `agent` and `other`, which steers; each node's pod becomes available at another second.
+function pair(change = () => {}) {
+  const list = JSON.parse(fs.readFileSync(path.join(stories, 'healthy.json'), 'utf8'));
+  const items = list.items.flatMap((it) => {
+    if (it.kind === 'Node') return [it];
+    const text = JSON.stringify(it).replaceAll('"agent', '"other').replaceAll('00000000-0000', '00000000-1111');
+    return [it, JSON.parse(text)];
+  });
+  const other = items.find((it) => it.kind === 'DaemonSet' && it.metadata.name === 'other');
+  other.metadata.annotations = { ...other.metadata.annotations, 'rollout.daemonset/policy': 'waves: [{upTo: 10%}, {}]' };
+  items.filter((it) => it.kind === 'DaemonSet').forEach((it) => { it.spec.minReadySeconds = 600; });
+  items.filter((it) => it.kind === 'Pod').forEach((it, at) => {
+    for (const condition of it.status.conditions) condition.lastTransitionTime = `2026-01-01T09:${20 + Math.floor(at / 60)}:${String(at % 60).padStart(2, '0')}Z`;
+  });
+  change(items, other);
+  const file = path.join(stories, '..', 'pair.json');
+  fs.writeFileSync(file, JSON.stringify({ ...list, items }));
+  return file;
+}
+
+// Another cluster, or another of its DaemonSets: nothing of the one before is left, whatever was asked meanwhile.
+async function another() {
+  const page = await opened();
+  const open = async (file) => { await (await page.$('#file')).uploadFile(file); };
+  const text = (selector) => page.$eval(selector, (it) => it.textContent);
+  await open(pair());
+  await quiet(page);
+  assert.equal(await page.$eval('#daemonset', (it) => it.value), 'monitoring/agent');
+
+  // More instants than are looked for at once.
+  const slide = (seconds) => page.$eval('#now', (it, value) => { it.value = value; it.dispatchEvent(new Event('input')); }, seconds);
+  let steps = 0;
+  for (; steps < 100 && !(await page.$eval('#now-next', (it) => it.disabled)); steps += 1) {
+    await page.click('#now-next');
+    await quiet(page);
+  }
+  assert.match(await text('#instant'), /Time alone changes nothing more/);
+  const later = await text('#now-shown');
+  assert.equal(plugin('plan', '-f', path.join(stories, '..', 'pair.json'), '--daemonset', 'monitoring/agent', '--now', later.split(' ')[0]).match(/^Next.*/m)[0].includes(' in '), false, `${later}, after ${steps} steps`);
+  assert.ok(steps > 24, `${steps} steps`);
+
+  // Another DaemonSet, while the slider is on its way.
+  await page.click('#now-reset');
+  await page.select('#daemonset', 'monitoring/other');
+  await quiet(page);
+  const shown = () => page.evaluate(() => ['#headline', '#instant', '#now-shown', '#head', '#next'].map((id) => document.querySelector(id).textContent));
+  const plain = await shown();
+  await page.select('#daemonset', 'monitoring/agent');
+  await quiet(page);
+  await page.evaluate(() => {
+    const now = document.querySelector('#now');
+    for (const value of [300, 450]) { now.value = value; now.dispatchEvent(new Event('input')); }
+    const list = document.querySelector('#daemonset');
+    list.value = 'monitoring/other';
+    list.dispatchEvent(new Event('change'));
+  });
+  await quiet(page);
+  assert.deepEqual(await shown(), plain);
+
+  // The policy, and the command that copies it.
+  await page.click('#tab-policy');
+  await quiet(page);
+  assert.equal(await page.$eval('#policy-text', (it) => it.value), 'waves: [{upTo: 10%}, {}]');
+  await page.select('#daemonset', 'monitoring/agent');
+  await quiet(page);
+  assert.equal(await page.$eval('#policy-text', (it) => it.value), '');
+  await page.select('#daemonset', 'monitoring/other');
+  await quiet(page);
+  await open(pair((items, other) => { other.metadata.annotations['rollout.daemonset/policy'] = 'inPlace: IfPossible'; }));
+  await quiet(page);
+  await page.select('#daemonset', 'monitoring/other');
+  await quiet(page);
+  assert.equal(await page.$eval('#policy-text', (it) => it.value), 'inPlace: IfPossible');
+
+  // One that can't be planned.
+  await page.click('#tab-fleet');
+  await page.focus('#cells');
+  await page.keyboard.press('End');
+  await open(pair((items, other) => { other.spec.selector = { matchLabels: { app: 'another' } }; }));
+  await quiet(page);
+  assert.equal(await text('#cell-said'), '');
+  await page.select('#daemonset', 'monitoring/other');
+  await quiet(page);
+  assert.match(await text('#problem'), /must match spec.selector/);
+  assert.deepEqual(await page.evaluate(() => ['#headline', '#head', '#stuck', '#actions', '#why', '#cell-said'].map((id) => document.querySelector(id).textContent).join('')), '');
+  await page.select('#daemonset', 'monitoring/agent');
+  await quiet(page);
+  assert.equal(await page.$eval('#problem', (it) => it.hidden), true);
+
+  // A file that can't be read leaves the story, and its link.
+  await page.select('#story', 'driven');
+  await quiet(page);
+  await open(path.join(stories, '..', 'empty.json'));
+  await quiet(page);
+  await page.click('#tab-share');
+  await page.click('#share-go');
+  await quiet(page);
+  const state = async () => JSON.parse(zlib.inflateRawSync(Buffer.from((await page.$eval('#share-link', (it) => it.value)).split('#s=')[1], 'base64url')));
+  assert.equal((await state()).story, 'driven');
+
+  // A link of another view; and what is printed is that view.
+  await page.click('#tab-rehearsal');
+  await quiet(page);
+  await page.click('#tab-share');
+  await page.click('#share-go');
+  await quiet(page);
+  assert.equal((await state()).view, 'rehearsal');
+  await page.evaluate(() => { window.print = () => { window.printed = [...document.querySelectorAll('[role=tabpanel]:not([hidden])')].map((it) => it.id); }; });
+  await page.$$eval('#share button', (all) => all.find((it) => it.textContent === 'Print').click());
+  await page.waitForFunction(() => window.printed);
+  assert.deepEqual(await page.evaluate(() => window.printed), ['rehearsal']);
+  const link = (await page.$eval('#share-link', (it) => it.value)).replace(/.*#/, '#');
+  await page.close();
+  const filled = path.join(stories, '..', 'filled.html');
+  plugin('page', '--page', html, '--to', filled, '-f', path.join(stories, 'stuck.json'));
+  const linked = await opened(link, filled);
+  await quiet(linked);
+  assert.equal((await linked.$$('#rehearsal .picture')).length, 1);
+  // The cluster of the link, and not the one of the page.
+  assert.equal(await linked.$eval('#story', (it) => it.value), 'driven');
+  await linked.close();
+
+  // An instant that no clock has.
+  const far = await opened(`#s=${zlib.deflateRawSync(JSON.stringify({ story: 'healthy', now: 1e300 })).toString('base64url')}`);
+  await quiet(far);
+  assert.equal(await far.$eval('#problem', (it) => it.hidden), true);
+  await far.close();
+
+  // A browser that does not run the planner.
+  const without = await browser.newPage();
+  await without.evaluateOnNewDocument(() => { window.Worker = class { constructor() { setTimeout(() => this.onerror?.(new Event('error')), 50); } postMessage() {} }; });
+  await without.goto(`file://${html}`);
+  await without.waitForFunction(() => !document.querySelector('#problem').hidden, { timeout: 5000 });
+  await (await without.$('#file')).uploadFile(path.join(stories, 'stuck.json'));
+  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  assert.match(await without.$eval('#problem', (it) => it.textContent), /does not run the planner/);
+  await without.close();
+  console.log('another cluster, DaemonSet or view: nothing is left of the one before');
+}
+
 // Small, and dark.
 async function looks() {
   const page = await opened();
@@ -478,7 +618,7 @@ async function speed(number) {
   try {
     const names = fs.readdirSync(stories).filter((it) => !it.startsWith('large-')).map((it) => it.replace('.json', ''));
     assert.equal(names.length, 6);
-    const parts = { stories: async () => { for (const name of names) await story(name); }, keyboard, policy, rehearsal, odd, share, looks, speed: () => speed(5000) };
+    const parts = { stories: async () => { for (const name of names) await story(name); }, keyboard, policy, rehearsal, odd, another, share, looks, speed: () => speed(5000) };
     const asked = process.argv.slice(2);
     for (const [name, part] of Object.entries(parts)) if (!asked.length || asked.includes(name)) await part();
     assert.deepEqual(outside, []);

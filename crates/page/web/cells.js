@@ -9,7 +9,7 @@ const GAP = 2;
 
 export class Cells {
   constructor(canvas, said, onChoose) {
-    Object.assign(this, { canvas, said, onChoose, cells: null, at: -1, columns: 1, pitch: 20 });
+    Object.assign(this, { canvas, said, onChoose, cells: null, at: -1, hover: -1, columns: 1, pitch: 20 });
     canvas.addEventListener('pointermove', (event) => this.tell(this.under(event)));
     canvas.addEventListener('pointerleave', () => this.tell(document.activeElement === canvas ? this.at : -1, false));
     canvas.addEventListener('click', (event) => { const at = this.under(event); if (at >= 0) { this.at = at; onChoose(this.cells.nodes[at]); this.draw(); } });
@@ -19,9 +19,15 @@ export class Cells {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
   }
 
+  // Another cluster: no cell is chosen.
+  begin() {
+    Object.assign(this, { at: -1, hover: -1 });
+  }
+
   show(cells) {
     this.cells = cells;
     if (this.at >= cells.nodes.length) this.at = -1;
+    if (this.hover >= cells.nodes.length) this.hover = -1;
     this.draw();
     const counts = {};
     for (const look of cells.looks) counts[look] = (counts[look] || 0) + 1;
@@ -29,7 +35,8 @@ export class Cells {
       element('li', {}, element('span', { className: `chip ${look}`, ariaHidden: 'true' }), `${counts[look]}: ${NAMES[look]}`)));
     const told = Object.keys(NAMES).filter((look) => counts[look]).map((look) => `${counts[look]}: ${NAMES[look]}`);
     this.canvas.setAttribute('aria-label', `${cells.nodes.length} nodes. ${told.join('; ')}. Arrow keys go from node to node, Enter tells why.`);
-    if (this.at >= 0) this.tell(this.at);
+    const here = this.hover >= 0 ? this.hover : this.at;
+    this.said.textContent = here >= 0 ? this.sentence(here) : '';
   }
 
   sentence(at) {
@@ -58,12 +65,14 @@ export class Cells {
   }
 
   key(event) {
+    // Those of the browser, such as Alt and an arrow.
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns, ArrowDown: this.columns };
     if (event.key in steps) this.go(this.at + steps[event.key]);
     else if (event.key === 'Home') this.go(0);
     else if (event.key === 'End') this.go(Infinity);
     else if (event.key === 'n') this.go(this.worse(this.at));
-    else if (event.key === 'Enter' || event.key === ' ') this.onChoose(this.cells.nodes[this.at]);
+    else if (event.key === 'Enter' || event.key === ' ') { if (this.at >= 0) this.onChoose(this.cells.nodes[this.at]); }
     else return;
     event.preventDefault();
   }

@@ -40,6 +40,7 @@ export const look = latest(async () => {
   list(byId('warnings'), at.warnings);
   byId('next').textContent = `Next: ${at.next}`;
   if (byId('as-table').open) showTable();
+  await lookAhead();
   said();
   clearTimeout(settling);
   settling = setTimeout(settle, SETTLED);
@@ -83,6 +84,24 @@ function budget({ budget: spent, head }) {
   place.append(meter);
 }
 
+// At the end of the known instants there may be more.
+async function lookAhead() {
+  const last = fleet.instants.at(-1);
+  if (!last || fleet.knowsAll || Date.parse(last.at) > fleet.now) return;
+  const later = await ask({ ask: 'instants' });
+  fleet.instants.push(...later);
+  fleet.knowsAll = !later.length;
+  extend();
+}
+
+// The slider goes beyond the last known instant, and as far as it has gone.
+function extend() {
+  const seconds = (ms) => Math.ceil((ms - fleet.start) / 1000);
+  const last = fleet.instants.length ? seconds(Date.parse(fleet.instants.at(-1).at)) : 0;
+  byId('now').max = Math.max(3600, last + 60, seconds(fleet.now));
+  byId('now').value = Math.round((fleet.now - fleet.start) / 1000);
+}
+
 async function stuck() {
   const { name, headline, findings: found } = await ask({ ask: 'stuck' });
   wrong = new Set(found.filter(({ ends }) => ends === 'Somebody').flatMap((finding) => finding.nodes));
@@ -123,19 +142,37 @@ export async function begin(opened) {
   fleet.now = fleet.start;
   fleet.node = null;
   fleet.instants = [];
+  fleet.knowsAll = false;
   wrong = new Set();
+  cells.begin();
   byId('why').replaceChildren(element('p', { className: 'muted' }, 'Choose a node: a click, or Enter on the cells, tells why it is as it is.'));
   byId('now').value = 0;
-  await look();
+  try {
+    await look();
+  } catch (error) {
+    empty();
+    throw error;
+  }
   fleet.instants = await ask({ ask: 'instants' });
-  const last = fleet.instants.length ? (Date.parse(fleet.instants.at(-1).at) - fleet.start) / 1000 : 0;
-  byId('now').max = Math.max(3600, Math.ceil(last + 60));
+  fleet.knowsAll = false;
+  extend();
   said();
 }
 
+// Nothing of the cluster before is left beside the name of another one.
+function empty() {
+  clearTimeout(settling);
+  fleet.last = null;
+  cells.show({ nodes: [], looks: [], said: [], sentences: [] });
+  for (const id of ['headline', 'instant', 'budget', 'head', 'stuck', 'actions', 'warnings', 'next', 'now-shown', 'why']) byId(id).replaceChildren();
+  byId('as-table').querySelector('.scroll').replaceChildren();
+}
+
+// The last instant that a time of Kubernetes can name, nearly.
+const END = Date.UTC(9999, 11, 30);
 export function goTo(ms) {
-  fleet.now = ms;
-  byId('now').value = Math.round((ms - fleet.start) / 1000);
+  fleet.now = Math.min(Math.max(ms, fleet.start), END);
+  extend();
   return look();
 }
 

@@ -1,12 +1,12 @@
 // The page: what is open, and which view is shown.
-import { attempt, byId, element } from './dom.js';
+import { atTop, attempt, byId, element } from './dom.js';
 import { ask, open, took } from './planner.js';
 import { begin, fleet, goTo, why } from './fleet.js';
 import { rehearsal } from './rehearsal.js';
-import { manifest, policyView } from './policy.js';
+import { manifest, policyView, resetPolicy } from './policy.js';
 import { share, shared } from './share.js';
 
-async function show(opened, text, now = opened.now) {
+async function show(opened, text, now = opened.now, story = '') {
   if (opened.manifest) {
     if (byId('main').hidden) throw new Error('This is a manifest. Open a cluster first, or a story: the manifest is then judged against it.');
     select('policy');
@@ -19,13 +19,35 @@ async function show(opened, text, now = opened.now) {
   byId('main').hidden = false;
   byId('begin').hidden = true;
   byId('tabs').hidden = false;
-  share.text = text;
-  await begin(now);
-  rehearsal.reset();
+  share.story = story;
+  byId('story').value = story;
+  await look(now);
   return undefined;
 }
 
+// Another cluster, or another of its DaemonSets: each view is of it.
+async function look(now) {
+  try {
+    await begin(now);
+    // What failed meanwhile was a question about the one before.
+    atTop('');
+  } finally {
+    rehearsal.reset();
+    resetPolicy();
+  }
+}
+
+async function choose(name) {
+  await ask({ ask: 'choose', daemonSet: name });
+  byId('daemonset').value = name;
+  await look(fleet.opened);
+}
+
+// How often something was to be opened: a file that takes long to be read is overtaken.
+let asked = 0;
+
 export async function openText(text, now) {
+  asked += 1;
   const begun = performance.now();
   Object.assign(fleet, { opening: begun });
   delete took.paint;
@@ -35,9 +57,9 @@ export async function openText(text, now) {
 }
 
 async function openStory(name) {
+  asked += 1;
   const { opened, dump } = await ask({ ask: 'story', name });
-  share.story = name;
-  await show(opened, dump);
+  await show(opened, dump, opened.now, name);
 }
 
 export function select(name) {
@@ -47,7 +69,9 @@ export function select(name) {
     tab.tabIndex = chosen ? 0 : -1;
     byId(tab.getAttribute('aria-controls')).hidden = !chosen;
   }
+  if (name !== 'share') share.view = name;
   if (name === 'policy') policyView();
+  if (name === 'rehearsal') rehearsal.begin();
 }
 
 const tabs = [...document.querySelectorAll('[role=tab]')];
@@ -63,29 +87,26 @@ tabs.forEach((tab, at) => {
 });
 
 byId('story').addEventListener('change', () => { if (byId('story').value) attempt(() => openStory(byId('story').value)); });
-byId('daemonset').addEventListener('change', () => attempt(async () => {
-  await ask({ ask: 'choose', daemonSet: byId('daemonset').value });
-  await begin(fleet.opened);
-  rehearsal.reset();
-}));
+byId('daemonset').addEventListener('change', () => attempt(() => choose(byId('daemonset').value)));
 byId('paste-open').addEventListener('click', () => {
   byId('paste').hidden = !byId('paste').hidden;
   byId('paste-open').setAttribute('aria-expanded', !byId('paste').hidden);
   if (!byId('paste').hidden) byId('text').focus();
 });
-byId('paste-go').addEventListener('click', () => { forgetStory(); attempt(() => openText(byId('text').value)); });
-byId('file').addEventListener('change', () => openFile(byId('file').files[0]));
-
-function forgetStory() {
-  share.story = '';
-  byId('story').value = '';
-}
+byId('paste-go').addEventListener('click', () => { attempt(() => openText(byId('text').value)); });
+byId('file').addEventListener('change', () => {
+  const [file] = byId('file').files;
+  // The same file may be chosen again: it is another one by then.
+  byId('file').value = '';
+  openFile(file);
+});
 
 function openFile(file) {
   if (!file) return;
-  forgetStory();
+  const number = ++asked;
   attempt(async () => {
     const bytes = await file.arrayBuffer().catch(() => { throw new Error(`${file.name} can't be read: it may be a folder, or gone.`); });
+    if (number !== asked) return;
     await openText(new Uint8Array(bytes));
   });
 }
@@ -99,14 +120,12 @@ addEventListener('drop', (event) => {
   const text = event.dataTransfer.getData('text');
   if (files.length > 1) attempt(() => { throw new Error(`These are ${files.length} files: drop one, which holds the whole cluster.`); });
   else if (files.length) openFile(files[0]);
-  else if (text.trim()) { forgetStory(); attempt(() => openText(text)); }
+  else if (text.trim()) attempt(() => openText(text));
 });
 addEventListener('paste', (event) => {
   if (/^(textarea|input)$/i.test(event.target.tagName)) return;
   const text = event.clipboardData.getData('text');
-  if (!text.trim()) return;
-  forgetStory();
-  attempt(() => openText(text));
+  if (text.trim()) attempt(() => openText(text));
 });
 
 attempt(async () => {
@@ -119,14 +138,12 @@ attempt(async () => {
   }));
   const filled = byId('cluster');
   const link = await shared();
-  if (filled) await openText(filled.textContent, filled.dataset.now);
-  else if (link?.story) { byId('story').value = link.story; await openStory(link.story); }
+  // A link has the cluster that it is about, whatever the page is filled with.
+  if (link?.story) await openStory(link.story);
   else if (link?.text) await openText(link.text);
-  if (link?.daemonSet && link.daemonSet !== byId('daemonset').value) {
-    byId('daemonset').value = link.daemonSet;
-    await ask({ ask: 'choose', daemonSet: link.daemonSet });
-    await begin(fleet.opened);
-  }
+  else if (filled) await openText(filled.textContent, filled.dataset.now);
+  const daemonSet = link ? link.daemonSet : filled?.dataset.daemonset;
+  if (daemonSet && daemonSet !== byId('daemonset').value) await choose(daemonSet);
   if (Number.isFinite(link?.now)) await goTo(link.now);
   if (link && byId(`tab-${link.view}`)) select(link.view);
   if (typeof link?.node === 'string') { fleet.node = link.node; await why(); }

@@ -2,6 +2,8 @@
 import { byId } from './dom.js';
 
 let worker;
+// Why there is none.
+let broken = '';
 const waiting = new Map();
 let numbers = 0;
 // How long the planner took for the last answer to each question, in milliseconds; for the curious and for tests.
@@ -40,12 +42,18 @@ function hear({ data }) {
 function begin() {
   worker = new Worker(URL.createObjectURL(new Blob([byId('worker').textContent], { type: 'text/javascript' })));
   worker.onmessage = hear;
+  // Its script did not even begin.
+  worker.onerror = () => {
+    broken = 'This browser does not run the planner: another one may, or the plugin.';
+    giveUp(broken);
+  };
   worker.postMessage({ wasm: byId('wasm').textContent.trim() });
 }
 begin();
 
 function send(kind, message, transfer = []) {
   return new Promise((resolve, reject) => {
+    if (broken) throw new Error(broken);
     const number = ++numbers;
     waiting.set(number, { resolve, reject, kind });
     tell();
@@ -56,22 +64,29 @@ function send(kind, message, transfer = []) {
 export const ask = (question) => send(question.ask, { question: JSON.stringify(question) });
 export const open = (bytes) => send('open', { bytes });
 
-// A function that asks one question at a time, and leaves out those that newer ones have overtaken.
+// A function that asks one question at a time, and leaves out those that newer ones have overtaken. Its promise ends with the last.
 export function latest(act) {
-  let running = false;
+  let running = null;
   let next;
-  return async function run(...given) {
-    next = given;
-    if (running) return;
-    running = true;
+  async function each() {
     try {
       while (next) {
         const now = next;
         next = undefined;
-        await act(...now);
+        try {
+          await act(...now);
+        } catch (error) {
+          // A failure that a newer question has overtaken is nobody's.
+          if (!next) throw error;
+        }
       }
     } finally {
-      running = false;
+      running = null;
     }
+  }
+  return function run(...given) {
+    next = given;
+    running ??= each();
+    return running;
   };
 }

@@ -77,14 +77,25 @@ async function begin() {
   node.value = fleet.node || fleet.last.cells.nodes[0] || '';
   look();
 }
-let seen = null;
-// The first look at this view after a cluster was opened.
+let isSeen = false;
+// The first look at this view after a cluster was opened, or another of its DaemonSets chosen.
 export function policyView() {
-  if (seen === fleet.last?.name + fleet.opened) return;
-  seen = fleet.last?.name + fleet.opened;
+  if (isSeen) return;
+  isSeen = true;
+  attempt(begin);
+}
+
+// Nothing of the DaemonSet before is left.
+export function resetPolicy() {
+  isSeen = false;
+  editor.value = '';
+  editor.say('');
+  canvas.hidden = true;
+  given.show([]);
+  given.say('');
   judged.replaceChildren();
   onNode.replaceChildren();
-  attempt(begin);
+  if (!place.hidden) policyView();
 }
 
 export function manifest(text) {

@@ -268,17 +268,22 @@ scrub.addEventListener('input', () => { stop(); frame(); });
 keep.addEventListener('click', () => { kept = setting(); drop.hidden = false; compared.hidden = false; run(); });
 drop.addEventListener('click', () => { kept = null; drop.hidden = true; compared.hidden = true; run(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { colours.clear(); frame(); });
-byId('tab-rehearsal').addEventListener('click', () => { if (!answer) run(); });
-byId('tab-rehearsal').addEventListener('focus', () => { if (!answer) run(); });
 
 export const rehearsal = {
+  // This view is looked at.
+  begin() { if (!answer) run(); },
   // Another cluster: the last run is no longer of it.
   reset() {
     answer = null;
     kept = null;
     drop.hidden = true;
     compared.hidden = true;
+    stop();
     pictures.replaceChildren();
+    said.textContent = '';
+    at.textContent = '';
+    Object.assign(canvas, { width: 0, height: 0, onpointermove: null });
+    canvas.style.height = '0';
     Object.keys(inputs).forEach(tell);
     if (!place.hidden) run();
   },

@@ -3,7 +3,8 @@ import { attempt, byId, copyText, element, save } from './dom.js';
 import { ask } from './planner.js';
 import { fleet } from './fleet.js';
 
-export const share = { story: '', text: null };
+// The story that is open, if it is one, and the view that was looked at before this one.
+export const share = { story: '', view: 'fleet' };
 // Longer links are cut by many programs.
 const LONG = 30000;
 
@@ -36,8 +37,7 @@ async function through(stream, bytes) {
 }
 
 async function state() {
-  const view = document.querySelector('[role=tab][aria-selected=true]').id.slice(4);
-  const shown = { view: view === 'share' ? 'fleet' : view, now: fleet.now, daemonSet: byId('daemonset').value, node: fleet.node };
+  const shown = { view: share.view, now: fleet.now, daemonSet: byId('daemonset').value, node: fleet.node };
   if (share.story) return { ...shown, story: share.story };
   return { ...shown, text: await ask({ ask: 'share', environment: environment.checked, annotations: annotations.checked }) };
 }
@@ -53,7 +53,14 @@ copy.addEventListener('click', () => copyText(copy, link.value));
 saveDump.addEventListener('click', () => attempt(async () => {
   save('cluster.json', 'application/json', await ask({ ask: 'share', environment: environment.checked, annotations: annotations.checked }));
 }));
-print.addEventListener('click', () => window.print());
+// What is printed is the view that was looked at; its pictures are drawn when it is shown.
+print.addEventListener('click', async () => {
+  const drawn = () => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); });
+  byId(`tab-${share.view}`).click();
+  await drawn();
+  window.print();
+  byId('tab-share').click();
+});
 
 // The state that the link has, if any.
 export async function shared() {
