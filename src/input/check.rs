@@ -139,10 +139,20 @@ pub(crate) fn policy(policy: &Policy, problems: &mut Problems) {
     if policy.burst == 0 {
         problems.add(Problem::invalid("policy.burst", 0, "must be at least 1"));
     }
+    priority_class(policy, problems);
     if let DaemonTolerations::Given(list) = &policy.daemon_tolerations {
         for (index, toleration) in list.iter().enumerate() {
             given_toleration(toleration, &format!("policy.daemonTolerations.Given[{index}]"), problems);
         }
+    }
+}
+
+/// The API server would refuse each pod that gets the class (v1.36 `core/validation ValidatePriorityClassName`), and the update would take
+/// pods that do not come back. An empty name is none.
+pub(crate) fn priority_class(policy: &Policy, problems: &mut Problems) {
+    let class = policy.priority_class_name.as_deref().unwrap_or_default();
+    if !class.is_empty() && !is_dns_subdomain(class) {
+        problems.add(Problem::invalid("policy.priorityClassName", class, "must be a DNS subdomain"));
     }
 }
 

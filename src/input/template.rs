@@ -146,7 +146,7 @@ impl Term {
                 let key = format!("{path}.key");
                 problems.add(Problem::invalid(key, &requirement.key, "must be metadata.name"));
             }
-            fields.extend(CompiledRequirement::compile(requirement, vocabulary, &path, problems));
+            fields.extend(CompiledRequirement::compile(requirement, Vocabulary::NodeFields, &path, problems));
         }
         Term { expressions, fields }
     }

@@ -146,9 +146,22 @@ impl<'de> Deserialize<'de> for TurnMode {
 pub struct PullPolicy {
     /// How many nodes pull at a time; a percentage of the target nodes rounds up. Default `10%`, and not 0.
     #[cfg_attr(feature = "schemars", schemars(with = "crate::input::schema::Limit"))]
+    #[serde(deserialize_with = "parallel")]
     pub parallel: IntOrString,
     /// Seconds after which a pull is waited for no longer. Default 600; 0: at once.
+    #[serde(deserialize_with = "timeout_seconds")]
     pub timeout_seconds: u32,
+}
+
+/// Null is no value, as in the other parts of a policy.
+fn parallel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IntOrString, D::Error> {
+    let parallel = Option::deserialize(deserializer)?;
+    Ok(parallel.unwrap_or_else(|| PullPolicy::default().parallel))
+}
+
+fn timeout_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let seconds = Option::deserialize(deserializer)?;
+    Ok(seconds.unwrap_or_else(|| PullPolicy::default().timeout_seconds))
 }
 
 impl Default for PullPolicy {

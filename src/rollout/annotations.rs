@@ -5,7 +5,7 @@ use crate::input::policy::{
     DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Policy, Power, Powers, PullPolicy, TurnMode,
 };
 use crate::input::strict_strategy::strict_strategy;
-use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, strategy, turn_check};
+use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, check, strategy, turn_check};
 use crate::rollout::check::check_rollout;
 use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
 use daemonset_objects::Problem;
@@ -425,6 +425,7 @@ fn check_policy(ds: &DaemonSet, policy: Policy, ingredients: &Value) -> Result<P
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);
+    check::priority_class(&policy, &mut problems);
     let Err(invalid) = problems.into_result() else { return Ok(policy) };
     let of_policy = |Problem { path, kind, .. }: Problem| {
         // The author knows no `policy.rollout`: the fields of the rollout are members of the value itself. A count keeps the

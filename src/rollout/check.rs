@@ -52,6 +52,7 @@ fn check_count(most: usize, found: usize, field: &str, problems: &mut Problems) 
 
 fn check_wave(wave: &Wave, path: &str, problems: &mut Problems) {
     if let Some(nodes) = &wave.nodes {
+        // Its labels are ones that a node can have: a wave of no nodes is done at once, and a misspelt canary would be skipped.
         Selector::compile(nodes, &format!("{path}.nodes"), problems);
     }
     check_limit(wave.up_to, format!("{path}.upTo"), problems);

@@ -100,6 +100,17 @@ fn each_problem_has_its_path() {
             expression("Gt", json!(["1", "2"])),
             format!("{affinity}.matchExpressions[0].values: Invalid value: [\"1\", \"2\"]: must be exactly one integer"),
         ),
+        // An integer, but no value of a label: the scheduler finds no node for the pod.
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            expression("Gt", json!(["-3"])),
+            format!("{affinity}.matchExpressions[0].values: Invalid value: \"-3\": must be the value of a label"),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
+            expression("NotIn", json!(["+5"])),
+            format!("{affinity}.matchExpressions[0].values: Invalid value: \"+5\": must be the value of a label"),
+        ),
         (
             "/daemonSet/spec/template/spec/affinity",
             required(json!({"matchFields": [{"key": "spec.x", "operator": "In", "values": ["a"]}]})),

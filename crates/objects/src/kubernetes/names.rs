@@ -25,6 +25,19 @@ pub fn is_label_key(key: &str) -> bool {
     name.len() <= 63 && is_name_part(name) && prefix.is_none_or(is_prefix)
 }
 
+/// Whether the API server takes this value of a label: empty, or at most 63 letters, digits, `-`, `_` and `.`, at both ends a letter or a
+/// digit (`IsValidLabelValue`).
+///
+/// ```
+/// use daemonset_objects::kubernetes::names::is_label_value;
+///
+/// assert!(is_label_value("") && is_label_value("us-east_1.b"));
+/// assert!(!is_label_value("us east") && !is_label_value("-b") && !is_label_value(&"a".repeat(64)));
+/// ```
+pub fn is_label_value(value: &str) -> bool {
+    value.is_empty() || (value.len() <= 63 && is_name_part(value))
+}
+
 /// The first characters of a name, without dashes and dots at the end: a part that more follows.
 pub fn cut_name(name: &str, most: usize) -> &str {
     let end = name.char_indices().nth(most).map_or(name.len(), |(end, _)| end);

@@ -1,5 +1,6 @@
 //! Requirements over labels, compiled: label selectors and node selectors are made of them.
 
+use crate::kubernetes::names::{is_label_key, is_label_value};
 use crate::model::{LabelSelector, Labels, Requirement};
 use crate::problem::{InvalidSnapshot, Problem, Problems};
 use crate::view::{Known, LabelsView, Truth};
@@ -16,12 +17,13 @@ enum Test {
     Lt(i64),
 }
 
-/// The operators that a requirement may have: `Gt` and `Lt` are for node selectors only.
+/// The keys, values and operators that a requirement may have: `Gt` and `Lt` are for node selectors only, and fields have no labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, missing_docs, reason = "internal")]
 pub enum Vocabulary {
     LabelSelector,
     NodeSelector,
+    NodeFields,
 }
 
 /// A requirement that is checked.
@@ -45,7 +47,10 @@ impl CompiledRequirement {
             problems.add(Problem::required(format!("{path}.key")));
             return None;
         }
-        let nodes = vocabulary == Vocabulary::NodeSelector;
+        let nodes = vocabulary != Vocabulary::LabelSelector;
+        if vocabulary != Vocabulary::NodeFields && !are_labels(key, values, path, problems) {
+            return None;
+        }
         let test = match operator.as_str() {
             "In" if !values.is_empty() => Test::In(values.clone()),
             "NotIn" if !values.is_empty() => Test::NotIn(values.clone()),
@@ -70,7 +75,9 @@ impl CompiledRequirement {
             },
             other => {
                 let must = match vocabulary {
-                    Vocabulary::NodeSelector => "must be In, NotIn, Exists, DoesNotExist, Gt or Lt",
+                    Vocabulary::NodeSelector | Vocabulary::NodeFields => {
+                        "must be In, NotIn, Exists, DoesNotExist, Gt or Lt"
+                    }
                     Vocabulary::LabelSelector => "must be In, NotIn, Exists or DoesNotExist",
                 };
                 problems.add(Problem::invalid(format!("{path}.operator"), other, must));
@@ -117,6 +124,19 @@ impl CompiledRequirement {
     }
 }
 
+/// Whether a label can have this key, and each of these values; if not, that is a problem. No object has such a label, so that the
+/// requirement would select nothing or, by `NotIn`, everything.
+fn are_labels(key: &str, values: &[String], path: &str, problems: &mut Problems) -> bool {
+    let before = problems.len();
+    if !is_label_key(key) {
+        problems.add(Problem::invalid(format!("{path}.key"), key, "must be the key of a label"));
+    }
+    for value in values.iter().filter(|value| !is_label_value(value)) {
+        problems.add(Problem::invalid(format!("{path}.values"), value, "must be the value of a label"));
+    }
+    problems.len() == before
+}
+
 #[inline]
 fn integer(value: Option<&str>) -> Option<i64> {
     value.and_then(|v| v.parse().ok())
@@ -157,6 +177,18 @@ impl<'a> Selector<'a> {
 
     #[doc(hidden)]
     pub fn compile(selector: &'a LabelSelector, path: &str, problems: &mut Problems) -> Self {
+        for (key, value) in selector.match_labels.iter() {
+            if !is_label_key(key) {
+                problems.add(Problem::invalid(
+                    format!("{path}.matchLabels"),
+                    key,
+                    "must be the key of a label",
+                ));
+            } else if !is_label_value(value) {
+                let path = format!("{path}.matchLabels.{key}");
+                problems.add(Problem::invalid(path, value, "must be the value of a label"));
+            }
+        }
         let compile = |(index, requirement)| {
             let path = format!("{path}.matchExpressions[{index}]");
             CompiledRequirement::compile(requirement, Vocabulary::LabelSelector, &path, problems)

@@ -212,6 +212,18 @@ fn nothing_is_tolerated() {
             r#"{"drive": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "x"}}}"#,
             "drive.rollingUpdate.maxUnavailable",
         ),
+        // Labels that no node can have: the wave would be empty, and done at once.
+        ("policy", r#"{"waves": [{"nodes": {"matchLabels": {"a b": "c"}}}]}"#, "waves[0].nodes.matchLabels"),
+        (
+            "policy",
+            r#"{"waves": [{"nodes": {"matchLabels": {"a": "b c"}}}]}"#,
+            "waves[0].nodes.matchLabels.a",
+        ),
+        (
+            "policy",
+            r#"{"waves": [{}, {"nodes": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b", "-c"]}]}}]}"#,
+            "waves[1].nodes.matchExpressions[0].values",
+        ),
         ("paused", "yes", ""),
         ("paused", "True", ""),
         ("paused", "", ""),
@@ -227,6 +239,26 @@ fn nothing_is_tolerated() {
         let invalid = read(json!({key.clone(): text})).unwrap_err();
         assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), (key.as_str(), path), "{text}");
     }
+}
+
+/// The API server would refuse each new pod, once the old one has gone.
+#[test]
+fn a_priority_class_has_a_name_that_can_exist() {
+    let path = |class: &str| {
+        let read = read_with("priority", json!({"priorityClassName": class}));
+        read.map_err(|invalid| invalid.path).err()
+    };
+    assert_eq!(
+        ["High Priority", "Daemons", "daemons-1.high", ""].map(path),
+        [Some("priorityClassName".to_owned()), Some("priorityClassName".to_owned()), None, None]
+    );
+}
+
+#[test]
+fn a_null_is_no_value() {
+    let policy = json!({"waves": null, "onFailure": null, "turn": null, "pull": {"parallel": null, "timeoutSeconds": null}});
+    let policy = read_with("turn", policy).unwrap();
+    assert_eq!((policy.turn, policy.pull), (None, Some(PullPolicy::default())));
 }
 
 fn waves(count: usize) -> String {
