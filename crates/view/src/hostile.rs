@@ -6,6 +6,7 @@
 
 use daemonset::Escaped;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The first of the private characters that stand in, for U+0000. Nobody else's text has them.
@@ -108,7 +109,7 @@ pub fn in_one_line(text: &str) -> String {
 
 fn escaped(text: &str, is_own: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in unescaped_stand_ins(text).chars() {
         match stands_for(c) {
             Some(original) => out.extend(original.escape_default()),
             None if Escaped::is_needed(c) && !is_own(c) => out.extend(c.escape_default()),
@@ -116,6 +117,35 @@ fn escaped(text: &str, is_own: impl Fn(char) -> bool) -> String {
         }
     }
     out
+}
+
+/// A problem quotes its value, with an escape for each stand-in: to a reader it is another character than the value has.
+fn unescaped_stand_ins(text: &str) -> Cow<'_, str> {
+    const BEGIN: &str = "\\u{10";
+    if !text.contains(BEGIN) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        out.push_str(before);
+        let code = after.split_once('}').filter(|(code, _)| code.len() == 4);
+        let stand_in = code.and_then(|(code, behind)| {
+            let c = char::from_u32(STAND_INS + u32::from_str_radix(code, 16).ok()?)?;
+            stands_for(c).map(|_| (c, behind))
+        });
+        match stand_in {
+            Some((c, behind)) => {
+                out.push(c);
+                rest = behind;
+            }
+            None => {
+                out.push_str(BEGIN);
+                rest = after;
+            }
+        }
+    }
+    Cow::Owned(out + rest)
 }
 
 /// A text of JSON, whose line breaks are between its values.
@@ -167,7 +197,13 @@ mod tests {
             assert_eq!(read.pointer(path), object.pointer(path), "{path}");
         }
         let name = read["metadata"]["name"].as_str().unwrap();
-        assert_eq!(in_text(name), r"a\n\u{1b}]0;x\u{7}\r\u{202e}\u{9b}b");
+        let escaped = r"a\n\u{1b}]0;x\u{7}\r\u{202e}\u{9b}b";
+        assert_eq!(in_text(name), escaped);
+        assert_eq!(
+            in_text(&format!("Invalid value: {name:?} \\u{{10}} \\u{{1000zz}}")),
+            format!("Invalid value: \"{escaped}\" \\u{{10}} \\u{{1000zz}}"),
+            "as a problem quotes it"
+        );
         let json = in_json(&serde_json::to_string_pretty(&read).unwrap());
         assert!(json.lines().all(|line| !line.contains(Escaped::is_needed)), "{json}");
         assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), object);

@@ -82,7 +82,7 @@ fn policy() -> Value {
     let reason =
         reason.replace("\\u{202e}", "\\u202e").replace("\\u{200b}", "\\u200b").replace("\\u{9b}", "\\x9b");
     let text = format!(
-        "# of two lines\nwaves: [{{upTo: 1, nodes: {{matchLabels: {{pool: \"pool{reason}\"}}}}}}, {{needsApproval: true}}]\n\
+        "# of two lines\nwaves: [{{upTo: 1, nodes: {{matchLabels: {{pool: canary}}}}}}, {{needsApproval: true}}]\n\
          onFailure: {{waitingSeconds: 1, waitingReasons: [\"waiting{reason}\"]}}\n"
     );
     json!({"rollout.daemonset/policy": text, "kubernetes.io/change-cause": hostile("cause"), "note": HOSTILE})

@@ -162,7 +162,7 @@ fn the_schema_knows_each_field_and_refuses_each_unknown_one() {
         members.insert("misspelt".to_owned(), json!(1));
         let is_open = ["/approved", "/waves/0/nodes/matchLabels", "/drain/podSelector/matchLabels"]
             .contains(&&**pointer);
-        if !is_open && !pointer.starts_with("/drive") {
+        if !is_open {
             assert!(!is_read(&policy), "{pointer}");
             assert!(!schema.is_valid(&policy), "{pointer}");
             refused += 1;
@@ -209,5 +209,5 @@ fn the_schema_accepts_each_value_that_the_reader_accepts() {
             }
         }
     }
-    assert!(accepted > 140 && refused > 900, "{accepted} are accepted, {refused} refused by both");
+    assert!(accepted > 130 && refused > 900, "{accepted} are accepted, {refused} refused by both");
 }
