@@ -2,11 +2,12 @@
 
 use crate::cluster::{is_read_by_plans, items_of, read_documents};
 use crate::hostile;
+use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use serde_json::{Map, Value, json};
 
 /// A cluster to hand on: without the fields that no plan reads, and without values that may be secret.
 pub struct Left {
-    /// The values of environment variables and of the HTTP headers of probes stay.
+    /// The values of environment variables and of the HTTP headers of probes stay, and the messages of ended containers.
     pub environment: bool,
     /// Annotations stay that no plan reads.
     pub annotations: bool,
@@ -52,6 +53,11 @@ impl Left {
                 for (key, member) in members.iter_mut() {
                     match (key.as_str(), place) {
                         ("env" | "httpHeaders", _) if !self.environment => self.strip_values(member),
+                        // The end of a container's log may be in it.
+                        ("terminated", _) if !self.environment => {
+                            member.as_object_mut().map(|terminated| terminated.remove("message"));
+                            self.strip(member, place);
+                        }
                         ("annotations", Place::Object) if !self.annotations => strip_annotations(member),
                         ("annotations", Place::Template) if !self.annotations => self.replace_all(member),
                         ("template", _) => self.strip(member, Place::Template),
@@ -158,12 +164,14 @@ enum Place {
     Template,
 }
 
-/// Those that a plan reads have this word in their prefix.
 fn strip_annotations(annotations: &mut Value) {
+    // The prefixes of all that a plan reads end so.
+    let is_read = |key: &str| {
+        let prefix = key.split_once('/').map(|(prefix, _)| prefix);
+        key == TEMPLATE_GENERATION_ANNOTATION || prefix.is_some_and(|prefix| prefix.ends_with(".daemonset"))
+    };
     if let Some(annotations) = annotations.as_object_mut() {
-        annotations.retain(|key, _| {
-            key.split_once('/').map_or(key.as_str(), |(prefix, _)| prefix).contains("daemonset")
-        });
+        annotations.retain(|key, _| is_read(key));
     }
 }
 
@@ -203,6 +211,21 @@ mod tests {
         assert_eq!(
             list["items"][0]["metadata"]["annotations"],
             json!({"rollout.daemonset/policy": "waves: []"})
+        );
+    }
+
+    #[test]
+    fn what_others_write_into_a_status_or_an_annotation_is_left_out() {
+        let ended = json!({"terminated": {"exitCode": 1, "message": "password=secret"}});
+        let pod = json!({"kind": "Pod", "apiVersion": "v1",
+            "metadata": {"name": "a", "annotations": {
+                "my-daemonset.corp/token": "secret", "deprecated.daemonset.template.generation": "7", "turn.daemonset/agent.01234567": "1 x"}},
+            "status": {"containerStatuses": [{"name": "a", "state": ended, "lastState": ended}]}});
+        let text = shared(&pod.to_string());
+        assert!(!text.contains("secret") && text.contains("exitCode"), "{text}");
+        assert!(["template.generation", "turn.daemonset"].iter().all(|kept| text.contains(kept)), "{text}");
+        assert!(
+            Left::new(true, false).of(&[pod.to_string().as_bytes()]).unwrap().contains("password=secret")
         );
     }
 
