@@ -10,7 +10,7 @@ use super::settings::ControllerSettings;
 use super::steered_rollout::SteeredRollout;
 use super::watch::Cache;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::policy::{FitPolicy, PodNames};
+use daemonset::policy::PodNames;
 use daemonset::{
     Action, ActionOutcome, CreateReason, DeleteReason, InvalidSnapshot, Memory, NodeView, Observed,
     ObservedAt, Plan, PlanError, Policy, Snapshot,
@@ -257,10 +257,7 @@ impl Controller {
         let daemon_set = objects.daemon_set.as_ref()?;
         let policy = self.settings.policy_for(daemon_set);
         self.tracker.set_policy(policy.clone());
-        let free = match policy.fit {
-            FitPolicy::Hold => environment.free(objects),
-            _ => BTreeMap::new(),
-        };
+        let free = environment.free(&policy, objects);
         let nodes = objects.nodes.values().map(|node| {
             let view = NodeView::from(&**node);
             free.get(&node.metadata.name).map_or(view, |free| view.free(free))

@@ -3,7 +3,7 @@
 use super::event::{Actor, Change, Event, NodeState, PodIdentity};
 use super::event_queue::EventQueue;
 use super::random::RandomStreams;
-use super::requirements::{PodRequirements, Resources};
+use super::requirements::PodRequirements;
 use super::settings::{Behaviour, Settings};
 use super::watch::{LAST_GIVEN, Objects, WatchEvent};
 use super::workloads::ReplicaSet;
@@ -12,7 +12,7 @@ use daemonset::internal::{Hasher, Shared, Tie, has_template};
 use daemonset::kubernetes::Selector;
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::{
-    ControllerRevision, DaemonSet, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, Uid,
+    ControllerRevision, DaemonSet, Labels, Node, NodeName, ObjectRef, OwnerReference, Pod, ResourceList, Uid,
 };
 use indexmap::{IndexMap, IndexSet};
 use jiff::Timestamp;
@@ -62,7 +62,8 @@ pub(super) struct Kubelet {
     pub(super) shuts_down: bool,
     /// A pod of the DaemonSet has been Ready on this node, so that its absence is noticed.
     pub(super) had_ready_pod: bool,
-    pub(super) capacity: Resources,
+    /// The resources that its pods share; there is no end of one without an amount.
+    pub(super) capacity: ResourceList,
     /// Revisions whose images have been pulled, where no runtime knows images by name.
     pub(super) pulled: IndexSet<String, Hasher>,
     /// When the pull of each image ends, or has ended.

@@ -66,6 +66,9 @@ impl Environment {
             let uid = self.add_pod(Actor::Environment, pod.clone(), None);
             self.resume_pod(&uid, pod, &mut past);
         }
+        for (node, free) in &recording.free {
+            self.set_free(node, free);
+        }
         let turn = turns::key(&recording.daemon_set);
         for node in &recording.nodes {
             let began = turns::request(node, &turn).and_then(|request| request.split_once(' '));
@@ -233,6 +236,9 @@ pub fn resize(recording: &Recording, nodes: usize) -> Recording {
             let name = unused_name(recording, &format!("node-{:0width$}", number + 1));
             node.metadata.labels.extend([("kubernetes.io/hostname", name.as_str())]);
             node.metadata.name = name.as_str().into();
+            if let Some(free) = recording.free.get(&original.metadata.name) {
+                resized.free.insert(node.metadata.name.clone(), free.clone());
+            }
         }
         for pod in recording.pods.iter().filter(|pod| pod.target() == Some(&original.metadata.name)) {
             let mut pod = pod.clone();

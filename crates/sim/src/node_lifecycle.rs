@@ -42,7 +42,7 @@ impl Environment {
             up: is_up(&node),
             shuts_down: false,
             had_ready_pod: false,
-            capacity,
+            capacity: capacity.as_list(),
             pulled: IndexSet::default(),
             images,
             pods: pods.clone(),

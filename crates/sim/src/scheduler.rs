@@ -2,11 +2,11 @@
 
 use super::environment::{Environment, PodRuntime};
 use super::event_queue::{Timer, later};
+use super::fit::has_room;
 use super::pod_lifecycle::is_finished;
 use super::random::Purpose;
-use super::requirements::Resources;
 use daemonset::internal::tolerated;
-use daemonset::model::{NodeName, Uid};
+use daemonset::model::{NodeName, Pod, Uid};
 
 impl Environment {
     /// Puts a pod into the scheduler's queue.
@@ -25,7 +25,7 @@ impl Environment {
     pub(super) fn schedule(&mut self, uid: &Uid) {
         let Some((pod, runtime)) = self.pod(uid).zip(self.runtimes.get(uid)) else { return };
         let is_pending = !pod.is_bound() && pod.metadata.deletion_timestamp.is_none() && !is_finished(pod);
-        if !is_pending || !self.fits(runtime) {
+        if !is_pending || !self.fits(pod, runtime) {
             return;
         }
         let node = runtime.node.clone();
@@ -34,7 +34,7 @@ impl Environment {
     }
 
     /// Whether a pod fits on its node: taints, node selector, resources, host ports.
-    fn fits(&self, runtime: &PodRuntime) -> bool {
+    fn fits(&self, pod: &Pod, runtime: &PodRuntime) -> bool {
         let (Some(node), Some(kubelet)) =
             (self.objects.nodes.get(&runtime.node), self.kubelets.get(&runtime.node))
         else {
@@ -50,20 +50,19 @@ impl Environment {
         {
             return false;
         }
-        let bound =
-            kubelet.pods.iter().filter(|uid| self.occupies(uid)).filter_map(|uid| self.runtimes.get(uid));
-        let mut taken = Resources::default();
-        for other in bound {
-            if other.requirements.host_ports.iter().any(|port| requirements.host_ports.contains(port)) {
-                return false;
-            }
-            taken = taken.plus(other.requirements.resources);
+        let bound = || kubelet.pods.iter().filter(|uid| self.occupies(uid));
+        let uses = |port: &u32| requirements.host_ports.contains(port);
+        if bound()
+            .filter_map(|uid| self.runtimes.get(uid))
+            .any(|other| other.requirements.host_ports.iter().any(uses))
+        {
+            return false;
         }
-        taken.plus(requirements.resources).fits_in(kubelet.capacity)
+        has_room(&kubelet.capacity, bound().filter_map(|uid| self.pod(uid)).map(|pod| &**pod), pod)
     }
 
     /// Whether a pod is bound and holds its resources.
-    fn occupies(&self, uid: &Uid) -> bool {
+    pub(super) fn occupies(&self, uid: &Uid) -> bool {
         self.pod(uid).is_some_and(|pod| pod.is_bound() && !is_finished(pod))
     }
 

@@ -549,6 +549,64 @@ fn a_recording_of_turns_is_simulated() {
     assert!(ran.err.contains("turn: Forbidden"), "its controller did not have the power: {}", ran.err);
 }
 
+/// A Recording of one DaemonSet whose pods run on two nodes, with other members beside.
+fn recording_of_running_pods(strategy: &str, pod_status: &str, beside: &str) -> String {
+    let container = r#"{"name": "c", "image": "a:1", "resources": {"requests": {"cpu": "2"}}}"#;
+    let template = format!(
+        r#"{{"metadata": {{"labels": {{"app": "agent"}}}}, "spec": {{"containers": [{container}]}}}}"#
+    );
+    let owner = r#""ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": true}]"#;
+    let pods = ["n0", "n1"].map(|node| {
+        format!(
+            r#"{{"metadata": {{"name": "agent-{node}", "namespace": "ns", "uid": "pod-{node}", "creationTimestamp": "2026-01-01T00:00:00Z", "labels":
+                {{"app": "agent", "controller-revision-hash": "old"}}, {owner}}},
+                "spec": {{"nodeName": "{node}", "containers": [{container}]}}, "status": {pod_status}}}"#
+        )
+    });
+    format!(
+        r#"{{"now": "2026-01-02T00:00:00Z", "daemonSet": {{"metadata": {{"name": "agent", "namespace": "ns", "uid": "u"}},
+            "spec": {{"selector": {{"matchLabels": {{"app": "agent"}}}}, "updateStrategy": {strategy}, "template": {template}}}}},
+            "nodes": [{{"metadata": {{"name": "n0"}}}}, {{"metadata": {{"name": "n1"}}}}], "pods": [{}],
+            "revisions": [{{"metadata": {{"name": "agent-old", "namespace": "ns", "uid": "r", {owner}, "labels":
+                {{"app": "agent", "controller-revision-hash": "old"}}}}, "revision": 1,
+                "data": {{"spec": {{"template": {{"$patch": "replace", {}}}}}}}]{beside}}}"#,
+        pods.join(", "),
+        template.trim_start_matches('{')
+    )
+}
+
+const READY: &str = r#"{"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}"#;
+const SURGE: &str = r#"{"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}"#;
+
+/// A pod of the new version comes beside the old one where the node has room for both, and `fit` holds a pod for which there is none.
+#[test]
+fn the_free_resources_of_a_recording_are_those_of_its_nodes() {
+    let simulated = |free: &str, arguments: &[&str]| {
+        let recording = recording_of_running_pods(SURGE, READY, &format!(r#", "free": {free}"#));
+        run("simulate", &[&["-f", "-"], arguments].concat(), recording.as_bytes())
+    };
+    let end = |free: &str, arguments: &[&str]| {
+        let ran = simulated(free, arguments);
+        let end = ran.out.lines().find_map(|line| line.strip_prefix("Rollout    "));
+        end.unwrap_or_else(|| panic!("{} {}", ran.out, ran.err)).split([' ', ':']).next().unwrap().to_owned()
+    };
+    let stuck = "stuck";
+    let (room, none) = (r#"{"cpu": "2"}"#, r#"{"cpu": "1999m"}"#);
+    for arguments in [&[][..], &["--nodes", "5"]] {
+        assert_eq!(end("{}", arguments), "complete");
+        assert_eq!(end(&format!(r#"{{"n0": {room}, "n1": {room}}}"#), arguments), "complete");
+        assert_eq!(end(&format!(r#"{{"n0": {none}, "n1": {room}}}"#), arguments), stuck);
+        assert_eq!(end(r#"{"n0": {"memory": "0"}, "n1": {"pods": "1"}}"#, arguments), "complete");
+        assert_eq!(end(r#"{"n0": {"pods": "0"}}"#, arguments), stuck);
+    }
+    let fit = policy("fit.yaml", "fit: Hold\n");
+    let replace = ["--policy", &fit, "--max-unavailable", "1", "--max-surge", "0"];
+    let full = r#"{"n0": {"cpu": "0"}, "n1": {"cpu": "-1"}}"#;
+    let ran = simulated(full, &replace);
+    let left = "Left over  1 node\n\nNODE  PODS  WHY\nn1    old   waits: the new pod does not fit (cpu)\n";
+    assert!(ran.out.contains("Rollout    stuck") && ran.out.contains(left), "{}", ran.out);
+}
+
 #[test]
 fn bad_input_is_one_line() {
     let unknown = policy("unknown.yaml", "waves: [{upto: 1}]");

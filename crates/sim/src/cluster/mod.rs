@@ -15,7 +15,7 @@ use super::event::Event;
 use super::event_queue::Timer;
 use super::settings::Settings;
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
-use daemonset::{InvalidSnapshot, Memory, Observed, Plan, Recording, Snapshot};
+use daemonset::{InvalidSnapshot, Memory, NodeView, Observed, Plan, Recording, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
@@ -135,9 +135,14 @@ impl Cluster {
     /// As [`SnapshotBuilder::check`](daemonset::SnapshotBuilder::check).
     pub fn plan(&self) -> Option<Result<Plan, InvalidSnapshot>> {
         let daemon_set = self.daemon_set()?;
-        let (nodes, pods, revisions) = (self.nodes(), self.pods(), self.revisions());
-        let observed = Observed { daemon_set, nodes, pods, revisions };
         let policy = self.controller.settings.policy_for(daemon_set);
+        let free = self.environment.free(&policy, &self.environment.objects);
+        let nodes = self.nodes().map(|node| {
+            let view = NodeView::from(node);
+            free.get(&node.metadata.name).map_or(view, |free| view.free(free))
+        });
+        let (pods, revisions) = (self.pods(), self.revisions());
+        let observed = Observed { daemon_set, nodes, pods, revisions };
         let snapshot = Snapshot::new(observed, self.now()).policy(&policy).memory(self.memory()).check();
         Some(snapshot.map(|snapshot| daemonset::plan(&snapshot)))
     }
