@@ -119,6 +119,7 @@ impl Asked {
             scene.settings.gates = gates.into_iter().map(|gate| (gate, after)).collect();
         }
         let rehearsal = Rehearsal { input, scene: &scene, setting, compare, downtime: self.downtime };
+        rehearsal.check_people().map_err(refused)?;
         let knows_images = rehearsal.knows_images().map_err(refused)?;
         let ran = rehearsal.settings().iter().map(|setting| rehearsal.run(setting, knows_images, |_| ()));
         let ran: Vec<Ran> = ran.collect::<Result<_, _>>().map_err(refused)?;

@@ -93,6 +93,8 @@ fn two_settings_are_rehearsed_beside_each_other() {
     let mut by_downtime = question.clone();
     by_downtime["downtime"] = json!(true);
     assert_ne!(ask(&mut session, &by_downtime)["beside"]["titles"], answer["beside"]["titles"]);
+    let backwards = json!({"ask": "rehearse", "pauseAt": "20s", "resumeAt": "10s"}).to_string();
+    assert!(session.ask(&backwards).unwrap_err().contains("must be later than the pause"));
     let unreadable = json!({"ask": "rehearse", "settings": [{"maxUnavailable": "ten"}]}).to_string();
     assert!(session.ask(&unreadable).unwrap_err().contains("ten"));
 }

@@ -54,6 +54,7 @@ fn simulate(simulation: &Simulation, start: &Start) -> Result<u8, Stop> {
         Refused::Setting(message) => Stop::Input(message),
         Refused::Cluster(message) => source.stop(message),
     };
+    rehearsal.check_people().map_err(refused)?;
     let knows_images = rehearsal.knows_images().map_err(refused)?;
     let mut runs = Vec::new();
     for setting in rehearsal.settings() {

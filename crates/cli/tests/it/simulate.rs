@@ -265,6 +265,19 @@ fn a_gate_that_nobody_opens_holds_the_rollout() {
     let summary = looked_at(&["--nodes", "3", "--policy", &policy]);
     assert!(summary.contains("Rollout    stuck: nothing happens any more"), "{summary}");
     assert!(summary.contains("node-1  old   in turn, waits for backup"), "{summary}");
+    for (gate, others, expected) in [
+        (
+            "bakcup=1m",
+            &["--policy", policy.as_str()][..],
+            "error: bakcup: no such gate: the gates are backup\n",
+        ),
+        ("backup=1m", &[], "error: backup: no such gate: no policy has gates\n"),
+    ] {
+        let unknown = simulate(&[&["--nodes", "3", "--gate", gate], others].concat());
+        assert_eq!((unknown.code, unknown.err.as_str()), (Some(2), expected));
+    }
+    let compared = format!("policy={policy}");
+    printed(&["--nodes", "3", "--gate", "backup=1m", "--compare", "policy=none", &compared]);
     let usage = simulate(&["--gate", "backup"]);
     assert!(usage.err.contains("must be NAME=TIME"), "{}", usage.err);
 }
@@ -630,6 +643,10 @@ fn bad_input_is_one_line() {
         (&["--strategy", "Recreate"], "must be OnDelete, RollingUpdate or SurgingRollingUpdate"),
         (&["--nodes", "0"], "0 is not in 1..=100000"),
         (&["--bound", "0s"], "must be more than nothing"),
+        (
+            &["--pause-at", "20s", "--resume-at", "10s"],
+            "resume after 10s: must be later than the pause, which is after 20s",
+        ),
         (&["--compare", "maxSurge=1", "--trace", "x"], "cannot be used with"),
         (&["--svg", "/nowhere/x.svg", "--nodes", "1"], "/nowhere/x.svg: No such file"),
     ] {

@@ -5,6 +5,7 @@ use crate::simulate::policy;
 use crate::simulate::scene::{Ran, Scene};
 use crate::simulate::setting::Setting;
 use crate::simulate::turn_lanes::DRAINED;
+use crate::words;
 use daemonset::policy::TurnMode;
 use daemonset::{Policy, Recording};
 use daemonset_sim::{Cluster, Runtime};
@@ -63,14 +64,41 @@ impl Rehearsal<'_> {
     /// # Errors
     /// A policy that can't be read.
     pub fn gates(&self) -> Result<BTreeSet<String>, Refused> {
+        let mut gates = self.all_gates()?;
+        gates.remove(DRAINED);
+        Ok(gates)
+    }
+
+    fn all_gates(&self) -> Result<BTreeSet<String>, Refused> {
         let mut gates = BTreeSet::new();
         for setting in self.settings() {
             if let Some(TurnMode::Take(turn)) = self.policy_of(setting)?.turn {
                 gates.extend(turn.gates);
             }
         }
-        gates.remove(DRAINED);
         Ok(gates)
+    }
+
+    /// Checks the steps of people: they open gates that a setting has, and resume after they have paused.
+    ///
+    /// # Errors
+    /// A gate that no setting has, times in another order, and a policy that can't be read.
+    pub fn check_people(&self) -> Result<(), Refused> {
+        let times = self.scene.pause_at.zip(self.scene.resume_at);
+        if let Some((pause, resume)) = times.filter(|(pause, resume)| resume <= pause) {
+            let [pause, resume] = [pause, resume].map(words::duration);
+            let message =
+                format!("resume after {resume}: must be later than the pause, which is after {pause}");
+            return Err(Refused::Setting(message));
+        }
+        let gates = self.all_gates()?;
+        let opened = &self.scene.settings.gates;
+        let Some(unknown) = opened.keys().find(|gate| !gates.contains(*gate)) else { return Ok(()) };
+        let has = match gates.is_empty() {
+            true => "no policy has gates".to_owned(),
+            false => format!("the gates are {}", words::names(&gates, gates.len())),
+        };
+        Err(Refused::Setting(format!("{unknown}: no such gate: {has}")))
     }
 
     /// Tries a setting, and shows the cluster at each step.
