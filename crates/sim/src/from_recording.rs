@@ -31,7 +31,7 @@ impl Environment {
     /// Loads the objects, and schedules the next event of each pod.
     pub(super) fn load_recording(&mut self, recording: &Recording) {
         let earliest = earliest_creation(recording);
-        let mut past = Past { now: self.now, events: Vec::new() };
+        let mut past = Past { now: self.now, events: Vec::new(), tells_images: false };
         self.objects.daemon_set = None;
         self.skip_used_serials(recording);
         self.store(WatchEvent::DaemonSet(Arc::new(recording.daemon_set.clone())));
@@ -62,6 +62,7 @@ impl Environment {
             self.add_node(Actor::Environment, node.clone(), Resources::UNLIMITED);
             past.record(Some(earliest), Actor::Environment, Change::NodeAdded(NodeState::from_node(&node)));
         }
+        past.tells_images = recording.pods.iter().any(tells_images);
         for pod in &recording.pods {
             let uid = self.add_pod(Actor::Environment, pod.clone(), None);
             self.resume_pod(&uid, pod, &mut past);
@@ -150,10 +151,8 @@ impl Environment {
         if let (Some(runtime), true) = (self.runtimes.get(uid), bound) {
             let revision = runtime.revision.clone();
             let node = runtime.node.clone();
-            if let Some(kubelet) = self.kubelets.get_mut(&node) {
-                kubelet.pulled.insert(revision);
-            }
-            self.adopt_images(&node, pod);
+            let all = !past.tells_images || ready.is_some();
+            self.adopt_images(&node, &revision, pod, all);
             self.adopt_containers(uid);
         }
         let now = self.now;
@@ -184,6 +183,8 @@ impl Environment {
 struct Past {
     now: Timestamp,
     events: Vec<Event>,
+    /// Some kubelet has told which containers have their image.
+    tells_images: bool,
 }
 
 impl Past {
@@ -191,6 +192,11 @@ impl Past {
     fn record(&mut self, t: Option<Timestamp>, by: Actor, change: Change) {
         self.events.push(Event { t: t.map_or(self.now, |t| t.min(self.now)), by, change });
     }
+}
+
+/// Whether a kubelet has told the state of the pod's containers.
+fn tells_images(pod: &Pod) -> bool {
+    pod.status.container_statuses.iter().any(|status| !status.name.is_empty())
 }
 
 /// The uid and the resource version of the DaemonSet, the pods and the revisions.

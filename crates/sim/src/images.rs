@@ -89,14 +89,27 @@ impl Environment {
         });
     }
 
-    /// The images of a pod that runs on a node are there.
-    pub(super) fn adopt_images(&mut self, node: &NodeName, pod: &Pod) {
-        let pull = Pull { since: self.now, until: self.now };
-        let Some(kubelet) = self.kubelets.get_mut(node).filter(|_| self.settings.runtime.is_some()) else {
-            return;
+    /// The images of a pod on a node are there: all of them, or those whose id the kubelet has told, or the node itself.
+    pub(super) fn adopt_images(&mut self, node: &NodeName, revision: &str, pod: &Pod, all: bool) {
+        let known =
+            self.objects.nodes.get(node).map(|node| node.status.images.as_slice()).unwrap_or_default();
+        let has_id = |name: &str| {
+            let mut statuses = pod.status.container_statuses.iter();
+            statuses.any(|status| status.name == name && !status.image_id.is_empty())
         };
-        for Container { image, .. } in &pod.spec.containers {
-            kubelet.images.entry(image.clone()).or_insert(pull);
+        let is_there = |Container { name, image, .. }: &Container| {
+            all || has_id(name) || known.iter().any(|known| known.names.contains(image))
+        };
+        let (there, missing): (Vec<_>, Vec<_>) = pod.spec.containers.iter().partition(|it| is_there(it));
+        let pull = Pull { since: self.now, until: self.now };
+        let Some(kubelet) = self.kubelets.get_mut(node) else { return };
+        if missing.is_empty() {
+            kubelet.pulled.insert(revision.to_owned());
+        }
+        if self.settings.runtime.is_some() {
+            for Container { image, .. } in there {
+                kubelet.images.entry(image.clone()).or_insert(pull);
+            }
         }
     }
 

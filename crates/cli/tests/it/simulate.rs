@@ -562,8 +562,8 @@ fn a_recording_of_turns_is_simulated() {
     assert!(ran.err.contains("turn: Forbidden"), "its controller did not have the power: {}", ran.err);
 }
 
-/// A Recording of one DaemonSet whose pods run on two nodes, with other members beside.
-fn recording_of_running_pods(strategy: &str, pod_status: &str, beside: &str) -> String {
+/// A Recording of one DaemonSet with a pod on each of two nodes, with other members beside.
+fn recording_of_pods(strategy: &str, pod_status: &str, beside: &str) -> String {
     let container = r#"{"name": "c", "image": "a:1", "resources": {"requests": {"cpu": "2"}}}"#;
     let template = format!(
         r#"{{"metadata": {{"labels": {{"app": "agent"}}}}, "spec": {{"containers": [{container}]}}}}"#
@@ -577,7 +577,7 @@ fn recording_of_running_pods(strategy: &str, pod_status: &str, beside: &str) -> 
         )
     });
     format!(
-        r#"{{"now": "2026-01-02T00:00:00Z", "daemonSet": {{"metadata": {{"name": "agent", "namespace": "ns", "uid": "u"}},
+        r#"{{"now": "2026-01-02T00:00:00Z", "daemonSet": {{"metadata": {{"name": "agent", "namespace": "ns", "uid": "u", "generation": 1}},
             "spec": {{"selector": {{"matchLabels": {{"app": "agent"}}}}, "updateStrategy": {strategy}, "template": {template}}}}},
             "nodes": [{{"metadata": {{"name": "n0"}}}}, {{"metadata": {{"name": "n1"}}}}], "pods": [{}],
             "revisions": [{{"metadata": {{"name": "agent-old", "namespace": "ns", "uid": "r", {owner}, "labels":
@@ -595,7 +595,7 @@ const SURGE: &str = r#"{"type": "RollingUpdate", "rollingUpdate": {"maxUnavailab
 #[test]
 fn the_free_resources_of_a_recording_are_those_of_its_nodes() {
     let simulated = |free: &str, arguments: &[&str]| {
-        let recording = recording_of_running_pods(SURGE, READY, &format!(r#", "free": {free}"#));
+        let recording = recording_of_pods(SURGE, READY, &format!(r#", "free": {free}"#));
         run("simulate", &[&["-f", "-"], arguments].concat(), recording.as_bytes())
     };
     let end = |free: &str, arguments: &[&str]| {
@@ -618,6 +618,32 @@ fn the_free_resources_of_a_recording_are_those_of_its_nodes() {
     let ran = simulated(full, &replace);
     let left = "Left over  1 node\n\nNODE  PODS  WHY\nn1    old   waits: the new pod does not fit (cpu)\n";
     assert!(ran.out.contains("Rollout    stuck") && ran.out.contains(left), "{}", ran.out);
+}
+
+/// A pod that still pulls its image when the simulation begins goes on, and one whose container has an image does not pull again.
+#[test]
+fn an_image_is_there_once_a_kubelet_has_told_its_id() {
+    let status = |statuses: &str| {
+        format!(
+            r#"{{"phase": "Pending", "conditions": [{{"type": "Ready", "status": "False"}}], "containerStatuses": {statuses}}}"#
+        )
+    };
+    let waits = |image_id: &str, reason: &str| {
+        let waiting = format!(r#""state": {{"waiting": {{"reason": "{reason}"}}}}"#);
+        status(&format!(r#"[{{"name": "c", "imageID": "{image_id}", {waiting}}}]"#))
+    };
+    for policy in ["", r#", "policy": {"turn": {}}"#] {
+        let pulls = |status: &str| {
+            let recording = recording_of_pods(r#"{"type": "RollingUpdate"}"#, status, policy);
+            let ran = run("simulate", &["-f", "-", "--as-is", "--pull", "5m"], recording.as_bytes());
+            assert!(ran.out.contains("Rollout    complete in "), "{} {}", ran.out, ran.err);
+            ran.out.contains("Rollout    complete in 5m")
+        };
+        assert!(pulls(&waits("", "ImagePullBackOff")));
+        assert!(pulls(&waits("", "ContainerCreating")));
+        assert!(!pulls(&waits("sha256:1", "CrashLoopBackOff")));
+        assert!(!pulls(&status("[]")), "no kubelet tells");
+    }
 }
 
 #[test]
