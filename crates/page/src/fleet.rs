@@ -1,10 +1,11 @@
 //! The first screen: a cell for each node, the budget, and the actions of the plan.
 
+use crate::session::PLUGIN;
 use daemonset::Plan;
 use daemonset::report::{NodePlacement, NodeVerdict};
 use daemonset_view::cluster::Input;
 use daemonset_view::plan::budget::{self, Spent};
-use daemonset_view::plan::phrase::{Context, Urgency, outcome, state};
+use daemonset_view::plan::phrase::{Context, Urgency, outcome, state, urgency};
 use daemonset_view::plan::{actions, next};
 use daemonset_view::turning::Details;
 use jiff::Timestamp;
@@ -69,22 +70,23 @@ impl Fleet {
     ) -> Self {
         let recording = &input.recording;
         let nodes = &plan.report.nodes;
+        let context = Context::new(input, plan, PLUGIN);
         let strategy = plan.report.strategy.zip(plan.report.budget.as_ref());
         Fleet {
             name: recording.name.clone(),
             now: recording.now,
             head,
             budget: strategy.and_then(|(strategy, figures)| budget::spent(strategy, figures, nodes)),
-            actions: actions::lines(&plan.actions, &recording.daemon_set.status),
+            actions: actions::lines(&plan.actions, &recording.daemon_set.status, context.steered.as_ref()),
             warnings: plan.warnings.iter().map(ToString::to_string).collect(),
             next: next(plan, recording.now),
-            cells: Cells::new(plan, details, Context::new(input, plan)),
+            cells: Cells::new(plan, details, context),
         }
     }
 }
 
 impl Cells {
-    fn new(plan: &Plan, details: &Details, context: Context) -> Self {
+    fn new(plan: &Plan, details: &Details, context: Context<'_>) -> Self {
         let mut cells = Cells::default();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (position, node) in plan.report.nodes.iter().enumerate() {
@@ -116,15 +118,15 @@ impl Cells {
 }
 
 /// As the last columns of the plan's table: the pods, then the next step of the node.
-fn sentence(node: &NodeVerdict, context: Context) -> String {
+fn sentence(node: &NodeVerdict, context: Context<'_>) -> String {
     let states = node.pods.iter().map(|pod| state(pod.state, context).text(context.now));
     let states: Vec<String> = states.collect();
-    let outcome = outcome(node).text(context.now);
+    let outcome = outcome(node, context.steered).text(context.now);
     if states.is_empty() { outcome } else { format!("{}; {outcome}", states.join(" + ")) }
 }
 
 fn look(node: &NodeVerdict) -> Look {
-    match outcome(node).urgency {
+    match urgency(&node.outcome) {
         Urgency::Acts => Look::Acts,
         Urgency::Stuck => Look::Stuck,
         Urgency::Waits => Look::Waits,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The words by which a person calls the plugin.
-const PLUGIN: &str = "kubectl daemonset";
+pub(crate) const PLUGIN: &str = "kubectl daemonset";
 /// How messages call the text that was opened.
 const SOURCE: &str = "the opened file";
 /// How a file that gzip made begins.

@@ -145,7 +145,7 @@ fn a_recording_of_a_custom_kind_is_the_same_decision() {
     recording.ingredients = json!({"large": {"requests": {"memory": "1Gi"}}});
     let (mut session, at, stuck) = opened(&recording);
     let plan = plan(&recording.snapshot().unwrap());
-    assert_eq!(at["actions"], json!(actions::lines(&plan.actions, &recording.daemon_set.status)));
+    assert_eq!(at["actions"], json!(actions::lines(&plan.actions, &recording.daemon_set.status, None)));
     assert_ne!(at["actions"], plain["actions"]);
     // The second reading of the same text, for all questions but the first screen.
     let outlook = Outlook::new(&plan, recording.now, stuck::PATIENCE).unwrap();

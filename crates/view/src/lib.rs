@@ -25,6 +25,7 @@
 pub mod case;
 pub mod cause;
 pub mod cluster;
+mod goal;
 pub mod hostile;
 pub mod lint;
 pub mod on;

@@ -15,13 +15,15 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 /// The whole text, with its styles.
 pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Details) -> String {
     let mut text = String::new();
+    let context = Context::new(input, plan, plugin());
     for (label, content) in head::lines(source, input, plan, details, plugin()) {
         text.push_str(&line(LABEL, label, &content));
     }
     if !plan.report.nodes.is_empty() {
-        text.push_str(&format!("\n{}\n", nodes(input, plan)));
+        text.push_str(&format!("\n{}\n", nodes(plan, context)));
     }
-    let actions = actions::lines(&plan.actions, &input.recording.daemon_set.status);
+    let before = &input.recording.daemon_set.status;
+    let actions = actions::lines(&plan.actions, before, context.steered.as_ref());
     if !actions.is_empty() {
         text.push_str(&format!("\n{LABEL}Actions, in order{LABEL:#}\n"));
     }
@@ -45,8 +47,7 @@ fn line(style: Style, label: &str, content: &str) -> String {
     format!("{style}{label:<11}{style:#}{content}\n")
 }
 
-fn nodes(input: &Input, plan: &Plan) -> String {
-    let context = Context::new(input, plan);
+fn nodes(plan: &Plan, context: Context<'_>) -> String {
     let rows = rows::rows(&plan.report.nodes, context);
     let table = table::table(&rows.shown);
     match rows.left_out {

@@ -1,8 +1,10 @@
 //! The actions of a plan as lines.
 
-use crate::words::{self, deleting};
+use crate::goal::Goal;
+use crate::steered::Steered;
+use crate::words;
 use daemonset::Action;
-use daemonset::model::{DaemonSetStatus, Labels};
+use daemonset::model::{DaemonSetStatus, Labels, NodeName};
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,12 +13,12 @@ use std::collections::BTreeMap;
 const MOST_LINES: usize = 40;
 
 /// One line for each action but the Requeue, in order; where there are many, one for those of one kind and reason.
-pub fn lines(actions: &[Action], before: &DaemonSetStatus) -> Vec<String> {
+pub fn lines(actions: &[Action], before: &DaemonSetStatus, steered: Option<&Steered<'_>>) -> Vec<String> {
     let mut groups: IndexMap<(&str, &str, String), Vec<String>> = IndexMap::new();
     let mut lines = Vec::new();
     for action in actions.iter().filter(|action| action.acts()) {
         let (verb, noun) = (action.verb(), action.noun());
-        let (object, why) = detail(action, before);
+        let (object, why) = detail(action, before, steered);
         lines.push(format!("{verb} {noun} {object}: {why}"));
         groups.entry((verb, noun, why)).or_default().push(object);
     }
@@ -35,7 +37,7 @@ fn together(verb: &str, noun: &str, why: &str, objects: &[String]) -> String {
 }
 
 /// To which object, and why.
-fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
+fn detail(action: &Action, before: &DaemonSetStatus, steered: Option<&Steered<'_>>) -> (String, String) {
     match action {
         Action::AdoptPod { pod: object, reason, .. }
         | Action::ReleasePod { pod: object, reason, .. }
@@ -66,10 +68,10 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
             (format!("{}{change}", node.name), words::patching(*reason))
         }
         Action::DeletePod { node, pod, reason, .. } | Action::UpdatePodInPlace { node, pod, reason, .. } => {
-            (on(&pod.name, node.as_str()), deleting(*reason))
+            (on(&pod.name, node.as_str()), goal(steered, node).deleting(*reason))
         }
         Action::CreatePod { node, batch, reason, .. } => {
-            (format!("on {node} (batch {batch})"), words::creating(*reason))
+            (format!("on {node} (batch {batch})"), goal(steered, node).creating(*reason))
         }
         Action::UpdateStatus { status, reason, .. } => {
             (words::writing_status(*reason), changes(before, status))
@@ -82,6 +84,16 @@ fn detail(action: &Action, before: &DaemonSetStatus) -> (String, String) {
         }
         Action::Requeue { at, reason, .. } => (at.to_string(), words::waking(*reason)),
     }
+}
+
+/// The version that a node should have.
+fn goal<'a>(steered: Option<&Steered<'a>>, node: &NodeName) -> Goal<'a> {
+    let verdict = |steered: &&Steered<'a>| {
+        let mut nodes = steered.plan.report.nodes.iter();
+        nodes.find(|verdict| verdict.node == *node)
+    };
+    let verdict = steered.as_ref().and_then(verdict);
+    verdict.map_or(Goal::Current, |verdict| Goal::of(steered, verdict))
 }
 
 /// As `kubectl annotate` has it: `name key=value`, or `name key-` where it is removed.

@@ -2,7 +2,7 @@
 
 use crate::cluster::{Clock, Input};
 use crate::plan::budget;
-use crate::plan::phrase::{Urgency, outcome};
+use crate::plan::phrase::{Urgency, urgency};
 use crate::steered::{Steered, has_available};
 use crate::turning::{self, Details};
 use crate::words;
@@ -111,9 +111,10 @@ fn changed(policy: &Policy, is_chosen: impl Fn(&str) -> bool) -> String {
 fn nodes(plan: &Plan) -> String {
     let mut counts = IndexMap::new();
     for node in &plan.report.nodes {
-        let (count, urgency) = counts.entry(in_short(node)).or_insert((0, outcome(node).urgency));
+        let its = urgency(&node.outcome);
+        let (count, most) = counts.entry(in_short(node)).or_insert((0, its));
         *count += 1;
-        *urgency = (*urgency).min(outcome(node).urgency);
+        *most = (*most).min(its);
     }
     counts.sort_by(|a, (_, x), b, (_, y)| x.cmp(y).then(a.cmp(b)));
     let counts = counts.into_iter().map(|(what, (count, _))| format!("{count} {what}"));
@@ -199,7 +200,7 @@ pub fn any_waits(plan: &Plan) -> bool {
 }
 
 fn waits(node: &NodeVerdict) -> bool {
-    match outcome(node).urgency {
+    match urgency(&node.outcome) {
         Urgency::Stuck | Urgency::Waits | Urgency::Held => true,
         Urgency::Acts | Urgency::Calm => false,
     }

@@ -1,8 +1,9 @@
 //! The state of a pod and the outcome of a node, in a few words that fit a table.
 
 use crate::cluster::Input;
-use crate::steered::has_available;
-use crate::words::{self, deleting};
+use crate::goal::Goal;
+use crate::steered::{Steered, has_available};
+use crate::words;
 use daemonset::Plan;
 use daemonset::report::{HoldReason, NodeOutcome, NodePlacement, NodeVerdict, PodState, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
@@ -40,22 +41,26 @@ enum Joint {
 
 /// The facts that choose the words.
 #[derive(Clone, Copy)]
-pub struct Context {
+pub struct Context<'a> {
     /// Ages are counted from here.
     pub now: Timestamp,
     /// How long after Ready a pod is available.
     pub min_ready: SignedDuration,
     /// Number of the current revision.
     pub current: Option<i64>,
+    /// The rollout that decides which version a node should have.
+    pub steered: Option<Steered<'a>>,
 }
 
-impl Context {
-    pub fn new(input: &Input, plan: &Plan) -> Self {
+impl<'a> Context<'a> {
+    /// `plugin` are the words by which a person calls the plugin.
+    pub fn new(input: &'a Input, plan: &'a Plan, plugin: &'a str) -> Self {
         let recording = &input.recording;
         Context {
             now: recording.now,
             min_ready: SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into()),
             current: plan.report.current_revision.as_ref().map(|current| current.number),
+            steered: Steered::of_input(input, plan, plugin),
         }
     }
 }
@@ -89,7 +94,7 @@ impl Phrase {
 }
 
 /// How a pod is, and since or until when.
-pub fn state(state: PodState, context: Context) -> Phrase {
+pub fn state(state: PodState, context: Context<'_>) -> Phrase {
     // Clocks differ: a state that is reached has lasted for at least 0 s.
     let past = |at: Timestamp| at.min(context.now);
     let words = state.to_string();
@@ -112,7 +117,9 @@ pub fn state(state: PodState, context: Context) -> Phrase {
 }
 
 /// The next step of a node, or the reason why it waits.
-pub fn outcome(node: &NodeVerdict) -> Phrase {
+pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
+    // Many nodes wait, and few need to know.
+    let goal = || Goal::of(steered.as_ref(), node);
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
     let outcome = &node.outcome;
     let words = match outcome {
@@ -120,13 +127,13 @@ pub fn outcome(node: &NodeVerdict) -> Phrase {
         NodeOutcome::NotTarget if may_stay => "left alone".to_owned(),
         NodeOutcome::NotTarget => "none wanted".to_owned(),
         NodeOutcome::Create { reason, rejected, .. } => {
-            format!("CREATE: {}{}", words::creating(*reason), words::rejected(*rejected))
+            format!("CREATE: {}{}", goal().creating(*reason), words::rejected(*rejected))
         }
         NodeOutcome::Delete { reason, rejected, .. } => {
-            format!("DELETE: {}{}", deleting(*reason), words::rejected(*rejected))
+            format!("DELETE: {}{}", goal().deleting(*reason), words::rejected(*rejected))
         }
         NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
-            format!("CHANGE IN PLACE: {}{}", deleting(*reason), words::rejected(*rejected))
+            format!("CHANGE IN PLACE: {}{}", goal().deleting(*reason), words::rejected(*rejected))
         }
         NodeOutcome::TurnBegins => "BEGIN ITS TURN".to_owned(),
         NodeOutcome::WaitsForReady => {
@@ -149,7 +156,8 @@ fn held(because: &HoldReason) -> Urgency {
     }
 }
 
-fn urgency(outcome: &NodeOutcome) -> Urgency {
+/// How much the next step of a node wants to be seen.
+pub fn urgency(outcome: &NodeOutcome) -> Urgency {
     match outcome {
         NodeOutcome::Create { .. }
         | NodeOutcome::Delete { .. }

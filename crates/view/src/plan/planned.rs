@@ -101,7 +101,7 @@ pub fn fingerprint(plan: &Plan, before: &DaemonSetStatus) -> Value {
     let (mut report, mut status) = (json!(plan.report), json!(plan.status));
     forget(&mut report, "resourceVersion");
     forget(&mut status, "lastTransitionTime");
-    json!([report, status, plan.warnings, actions::lines(&plan.actions, before)])
+    json!([report, status, plan.warnings, actions::lines(&plan.actions, before, None)])
 }
 
 fn forget(value: &mut Value, name: &str) {

@@ -1,7 +1,8 @@
 //! The rows of the table: one for each pod, or one for many nodes that are alike.
 
+use crate::goal::Goal;
 use crate::plan::phrase::{Context, Phrase, Urgency, outcome, state};
-use crate::words::{self, deleting};
+use crate::words;
 use daemonset::report::NodeVerdict;
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub struct Cell {
 }
 
 /// By node name; where there are many, nodes that are alike share a row, and those that need attention come first.
-pub fn rows(nodes: &[NodeVerdict], context: Context) -> Rows {
+pub fn rows(nodes: &[NodeVerdict], context: Context<'_>) -> Rows {
     if nodes.len() <= MOST_NODES {
         let shown = nodes.iter().flat_map(|node| of_node(node, context)).collect();
         return Rows { shown, left_out: 0 };
@@ -53,7 +54,7 @@ pub fn rows(nodes: &[NodeVerdict], context: Context) -> Rows {
 }
 
 /// A row for each pod; the first one has the node's name.
-fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
+fn of_node(node: &NodeVerdict, context: Context<'_>) -> Vec<Row> {
     let row = |pod: &str, revision: &str, state, now| Row {
         node: node.node.to_string(),
         placement: words::placement(node),
@@ -64,14 +65,17 @@ fn of_node(node: &NodeVerdict, context: Context) -> Vec<Row> {
     };
     let due = |due: Phrase| Cell { text: due.text(context.now), urgency: due.urgency };
     if node.pods.is_empty() {
-        return vec![row("-", "-", Cell::nothing("-"), due(outcome(node)))];
+        return vec![row("-", "-", Cell::nothing("-"), due(outcome(node, context.steered)))];
     }
     let deletes = node.pods.iter().any(|pod| pod.deleted.is_some());
     let rows = node.pods.iter().enumerate().map(|(position, pod)| {
         let now = match pod.deleted {
-            Some(reason) => Cell { text: format!("DELETE: {}", deleting(reason)), urgency: Urgency::Acts },
+            Some(reason) => {
+                let goal = Goal::of(context.steered.as_ref(), node);
+                Cell { text: format!("DELETE: {}", goal.deleting(reason)), urgency: Urgency::Acts }
+            }
             None if deletes => Cell::nothing("stays"),
-            None if position == 0 => due(outcome(node)),
+            None if position == 0 => due(outcome(node, context.steered)),
             None => Cell::nothing(""),
         };
         row(&pod.pod.name, &words::class(pod, context.current), due(state(pod.state, context)), now)
@@ -96,9 +100,9 @@ struct Likeness {
 }
 
 impl Likeness {
-    fn of(node: &NodeVerdict, context: Context) -> Self {
+    fn of(node: &NodeVerdict, context: Context<'_>) -> Self {
         let states: Vec<Phrase> = node.pods.iter().map(|pod| state(pod.state, context)).collect();
-        let outcome = outcome(node);
+        let outcome = outcome(node, context.steered);
         let revisions: Vec<String> = node.pods.iter().map(|pod| words::class(pod, context.current)).collect();
         Likeness {
             urgency: outcome.urgency,
@@ -111,10 +115,10 @@ impl Likeness {
     }
 }
 
-fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context) -> Row {
+fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context<'_>) -> Row {
     let examples = if likeness.urgency < Urgency::Held { 10 } else { 3 };
     let names = words::names(nodes.iter().map(|node| &node.node), examples);
-    let outcomes: Vec<Phrase> = nodes.iter().map(|node| outcome(node)).collect();
+    let outcomes: Vec<Phrase> = nodes.iter().map(|node| outcome(node, context.steered)).collect();
     let pods = nodes.iter().flat_map(|node| &node.pods);
     let states: Vec<Phrase> = pods.map(|pod| state(pod.state, context)).collect();
     let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };

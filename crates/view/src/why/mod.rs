@@ -1,6 +1,5 @@
 //! Which rule holds a node, a pod or a rollout, since when, and what comes next.
 
-mod goal;
 mod node;
 mod placement;
 mod pod;

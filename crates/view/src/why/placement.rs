@@ -1,7 +1,7 @@
 //! Whether a node should run a pod, and if not, which taint, selector or name says so.
 
 use crate::case::Case;
-use crate::why::goal::Goal;
+use crate::goal::Goal;
 use daemonset::model::{Node, Taint};
 use daemonset::report::{NodePlacement, NodeVerdict};
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! The rule that holds a node, and what would have to happen.
 
 use crate::case::Case;
+use crate::goal::Goal;
 use crate::plan::phrase::outcome;
 use crate::steered::{has_available, is_live};
-use crate::why::goal::Goal;
 use crate::words::{self, count};
 use daemonset::report::{NodeOutcome, NodeVerdict, PodState};
 use daemonset::{CreateReason, DeleteReason, Rejections};
@@ -203,7 +203,10 @@ impl Case<'_> {
     /// The cause, or the outcome of the node; without parentheses, since it stands in some.
     fn in_short(&self, node: &NodeVerdict) -> String {
         let cause = self.cause(node).map(|cause| cause.text(self.now));
-        cause.unwrap_or_else(|| outcome(node).text(self.now)).replace(" (", ", ").replace(')', "")
+        cause
+            .unwrap_or_else(|| outcome(node, self.steered()).text(self.now))
+            .replace(" (", ", ")
+            .replace(')', "")
     }
 
     fn waits_for_ready(&self, node: &NodeVerdict) -> String {

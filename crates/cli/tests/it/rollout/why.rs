@@ -171,7 +171,7 @@ fn a_roll_back_under_surge_and_on_delete() {
     Node b, DaemonSet logging/agent
     b should run a pod.
     Pod new-b is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
-    Its pod of another revision waits, because maxSurge is spent: 1 node may have two pods, and 1 has. It is spent by a (CREATE: updated, beside the outdated one). The pod of the base revision comes beside it once a has a single pod again.
+    Its pod of another revision waits, because maxSurge is spent: 1 node may have two pods, and 1 has. It is spent by a (CREATE: of the base revision, beside the one of another revision). The pod of the base revision comes beside it once a has a single pod again.
     ");
     fleet.pods.push(not_ready(pod("a", "old", 60)));
     assert_snapshot!(all(&fleet, "why-surged-back", "a"), @"
@@ -187,6 +187,49 @@ fn a_roll_back_under_surge_and_on_delete() {
     The strategy is OnDelete: its pod of another revision stays until somebody deletes it, as by kubectl delete pod -n logging new-a.
     The new version has failed (TooManyFailures), so that every node goes back to old: a new template is a new start, and kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed- gives this one another chance.
     ");
+}
+
+/// The table and the actions of a plan.
+fn planned(fleet: &Fleet, name: &str) -> String {
+    let printed = fleet.printed(name, "plan");
+    let (_, table) = printed.split_once("\n\n").unwrap();
+    table.split_once("\n\nNext").unwrap().0.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The table and the actions of a plan have the words of `why`.
+#[test]
+fn a_plan_that_rolls_back_names_the_base_revision() {
+    let mut fleet =
+        Fleet::with_policy(ROLL_BACK).marked("failed", FAILED).updated("a", 900).updated("b", 900);
+    assert_snapshot!(planned(&fleet, "plan-goes-back"), @r#"
+    NODE  PLACEMENT  POD    REVISION            STATE              NOW
+    a     run        new-a  updated #2 by hash  available for 15m  DELETE: not of the base revision, within the budget
+    b     run        new-b  updated #2 by hash  available for 15m  waits: maxUnavailable spent (1 of 1)
+    c     run        old-c  outdated #1         available for 30m  on base
+    d     run        old-d  outdated #1         available for 30m  on base
+    e     run        old-e  outdated #1         available for 30m  on base
+
+    Actions, in order
+      1. mark revision new rollout.daemonset/started="2 2026-01-01T01:00:00Z": the rollout begins
+      2. delete pod new-a on a: not of the base revision, within the budget
+      3. write status as it has changed: updated 0 -> 2
+    "#);
+    fleet.daemon_set["spec"]["updateStrategy"] =
+        json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
+    assert_snapshot!(planned(&fleet, "plan-surges-back"), @r#"
+    NODE  PLACEMENT  POD    REVISION            STATE              NOW
+    a     run        new-a  updated #2 by hash  available for 15m  CREATE: of the base revision, beside the one of another
+                                                                   revision
+    b     run        new-b  updated #2 by hash  available for 15m  waits: maxSurge spent (1 of 1)
+    c     run        old-c  outdated #1         available for 30m  on base
+    d     run        old-d  outdated #1         available for 30m  on base
+    e     run        old-e  outdated #1         available for 30m  on base
+
+    Actions, in order
+      1. mark revision new rollout.daemonset/started="2 2026-01-01T01:00:00Z": the rollout begins
+      2. create pod on a (batch 0): of the base revision, beside the one of another revision
+      3. write status as it has changed: updated 0 -> 2
+    "#);
 }
 
 fn not_ready(mut pod: Value) -> Value {

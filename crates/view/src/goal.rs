@@ -2,13 +2,13 @@
 
 use crate::case::Case;
 use crate::steered::{Steered, has_updated};
-use daemonset::DeleteReason;
 use daemonset::model::ControllerRevision;
 use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, RolloutStage};
+use daemonset::{CreateReason, DeleteReason};
 
 /// The version that a node should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Goal<'a> {
+pub(crate) enum Goal<'a> {
     Current,
     /// The base revision, by its name and its hash.
     Base {
@@ -18,7 +18,11 @@ pub(super) enum Goal<'a> {
 }
 
 impl<'a> Goal<'a> {
-    /// Of a node under a rollout.
+    /// Of a node, under a rollout if there is one.
+    pub(crate) fn of(steered: Option<&Steered<'a>>, node: &NodeVerdict) -> Self {
+        steered.map_or(Goal::Current, |steered| Goal::under(steered, node))
+    }
+
     fn under(steered: &Steered<'a>, node: &NodeVerdict) -> Self {
         let base = steered.report.base.as_deref().zip(steered.report.base_hash.as_deref());
         match base {
@@ -27,7 +31,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    pub(super) fn is_of(self, pod: &PodVerdict) -> bool {
+    pub(crate) fn is_of(self, pod: &PodVerdict) -> bool {
         match self {
             Goal::Current => pod.updated,
             Goal::Base { hash, .. } => !pod.updated && pod.hash.as_deref() == Some(hash),
@@ -35,7 +39,7 @@ impl<'a> Goal<'a> {
     }
 
     /// A pod of this version.
-    pub(super) fn wanted(self) -> &'static str {
+    pub(crate) fn wanted(self) -> &'static str {
         match self {
             Goal::Current => "updated pod",
             Goal::Base { .. } => "pod of the base revision",
@@ -43,7 +47,7 @@ impl<'a> Goal<'a> {
     }
 
     /// A pod of another version.
-    pub(super) fn other(self) -> &'static str {
+    pub(crate) fn other(self) -> &'static str {
         match self {
             Goal::Current => "outdated pod",
             Goal::Base { .. } => "pod of another revision",
@@ -51,15 +55,25 @@ impl<'a> Goal<'a> {
     }
 
     /// The template that decides whether the node should run a pod.
-    pub(super) fn template(self) -> &'static str {
+    pub(crate) fn template(self) -> &'static str {
         match self {
             Goal::Current => "the template",
             Goal::Base { .. } => "the base template",
         }
     }
 
+    /// Why a plan creates a pod.
+    pub(crate) fn creating(self, reason: CreateReason) -> String {
+        match (self, reason) {
+            (Goal::Base { .. }, CreateReason::Surge) => {
+                "of the base revision, beside the one of another revision".to_owned()
+            }
+            _ => crate::words::creating(reason),
+        }
+    }
+
     /// Why a plan deletes a pod. The reasons of an update name pods outdated that are of another version than this one.
-    pub(super) fn deleting(self, reason: DeleteReason) -> String {
+    pub(crate) fn deleting(self, reason: DeleteReason) -> String {
         let text = crate::words::deleting(reason);
         match self {
             Goal::Current => text,
@@ -70,12 +84,12 @@ impl<'a> Goal<'a> {
 
 impl Case<'_> {
     /// The version that a node should have.
-    pub(super) fn goal(&self, node: &NodeVerdict) -> Goal<'_> {
-        self.steered().map_or(Goal::Current, |steered| Goal::under(&steered, node))
+    pub(crate) fn goal(&self, node: &NodeVerdict) -> Goal<'_> {
+        Goal::of(self.steered().as_ref(), node)
     }
 
     /// A revision of the DaemonSet.
-    pub(super) fn revision(&self, name: &str) -> Option<&ControllerRevision> {
+    pub(crate) fn revision(&self, name: &str) -> Option<&ControllerRevision> {
         let namespace = &self.planned.daemon_set.metadata.namespace;
         let mut revisions = self.models.revisions.iter();
         revisions.find(|it| it.metadata.name == name && it.metadata.namespace == *namespace)
