@@ -328,7 +328,7 @@ pub(crate) fn unanswered(response: &ApiResponse) -> CallResult {
 
 /// Nothing was done, and nobody has rejected the call: the memory keeps nothing of it. A rejected change of a pod in its place would be
 /// tried as a delete.
-fn undecided(error: ExecuteError) -> CallResult {
+pub(crate) fn undecided(error: ExecuteError) -> CallResult {
     CallResult { outcome: ActionOutcome::Conflict, ..rejected(error) }
 }
 

@@ -4,12 +4,14 @@
 //! same answer.
 
 use crate::error::{ExecuteError, Refusal};
-use crate::executor::{CallResult, Executor, rejected};
+use crate::executor::{CallResult, Executor, rejected, undecided};
 use crate::response::{Sender, finds_data_changed, is_namespace_terminating, is_of_another_object};
 use daemonset::kube::{ApiCall, Caller};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, ActionOutcome};
 use kube::core::Status;
+
+const SERVICE_UNAVAILABLE: u16 = 503;
 
 impl<S: Sender> Executor<S> {
     /// The result of a call that was rejected.
@@ -59,6 +61,8 @@ impl<S: Sender> Executor<S> {
             Action::RestoreTemplate { .. } if status.is_conflict() => {
                 CallResult { outcome: ActionOutcome::Conflict, ..rejected(final_answer(status)) }
             }
+            // An API server that starts or ends answers so, whatever the call is.
+            _ if status.code == SERVICE_UNAVAILABLE => undecided(final_answer(status)),
             _ => refuse(status, final_answer(status)),
         }
     }
@@ -114,6 +118,8 @@ pub(crate) fn final_answer(status: &Status) -> ExecuteError {
         return ExecuteError::Forbidden(Refusal::new(message()));
     }
     match status.code {
+        // The token of the caller, or that of a list, has expired: the next one is another.
+        401 | 410 => ExecuteError::Failed(message()),
         400..500 => ExecuteError::Refused(Refusal::new(message())),
         // A webhook that fails, or an API server that starts or ends.
         _ => ExecuteError::Failed(message()),

@@ -362,10 +362,15 @@ async fn a_change_in_place_that_nobody_has_rejected_is_tried_again() {
     assert_eq!(operator.sync().await, Err(ExecuteError::RetryAfter(Duration::from_secs(1))));
     let first = change(&operator);
     advance(Duration::from_secs(1)).await;
+    let starts = status(503, "ServiceUnavailable", "apiserver is starting");
+    server.fail("PATCH /api/v1/namespaces/agents/pods", 1, Fault::Refuses(starts));
+    assert!(matches!(operator.sync().await, Err(ExecuteError::Failed(_))), "{:?}", operator.calls);
+    assert_eq!(change(&operator), first);
+    advance(Duration::from_secs(2)).await;
     operator.executor.sender().1.store(1, Ordering::SeqCst);
     assert!(matches!(operator.sync().await, Err(ExecuteError::Unreachable(_))), "{:?}", operator.calls);
     assert_eq!(change(&operator), first);
-    advance(Duration::from_secs(1)).await;
+    advance(Duration::from_secs(4)).await;
     operator.sync().await.unwrap();
     assert_eq!(change(&operator), first.replace("undecided", "other"), "it is no delete");
 }
