@@ -28,6 +28,4 @@ pub(super) struct ValidationOptions {
     pub(super) allow_host_users_false_on_host_network: bool,
     /// `hostUsers: false` together with `volumeDevices`.
     pub(super) allow_host_users_false_with_devices: bool,
-    /// `seLinuxChangePolicy: MountOption`.
-    pub(super) allow_se_linux_mount_option: bool,
 }

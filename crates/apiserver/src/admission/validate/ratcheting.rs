@@ -40,7 +40,6 @@ pub(super) fn options_of_stored(stored: &Value) -> ValidationOptions {
         allow_comparing_tolerations: compares_tolerations(&pod),
         allow_host_users_false_on_host_network: pod.host_network() && !pod.host_users(),
         allow_host_users_false_with_devices: !pod.host_users() && has_devices(&pod),
-        allow_se_linux_mount_option: has_se_linux_change_policy(&pod),
     }
 }
 
@@ -107,10 +106,6 @@ fn compares_tolerations(pod: &Pod<'_>) -> bool {
 
 fn has_devices(pod: &Pod<'_>) -> bool {
     pod.containers().any(|container| !list(container.value, "volumeDevices").is_empty())
-}
-
-fn has_se_linux_change_policy(pod: &Pod<'_>) -> bool {
-    pod.security_context().is_some_and(|context| member(context, "seLinuxChangePolicy").is_some())
 }
 
 /// v1.36 api/pod/util.go `hasInvalidLabelValueInAffinitySelector`.

@@ -28,9 +28,7 @@ pub(super) fn pod_security_context(pod: &Pod<'_>, path: &FieldPath<'_>, errors: 
     windows::options(context, path, errors);
     profiles::app_armor(context, path, errors);
     policy(context, "supplementalGroupsPolicy", &["Merge", "Strict"], path, errors);
-    let with_mount_option = pod.options.allow_se_linux_mount_option;
-    let supported: &[&str] = if with_mount_option { &["MountOption", "Recursive"] } else { &["Recursive"] };
-    policy(context, "seLinuxChangePolicy", supported, path, errors);
+    policy(context, "seLinuxChangePolicy", &["MountOption", "Recursive"], path, errors);
 }
 
 /// v1.36 util/validation `IsValidUserID`, `IsValidGroupID`.
@@ -47,9 +45,8 @@ fn one_process_namespace(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut Error
     }
 }
 
-/// v1.36 core/validation `validateFSGroupChangePolicy`, `validateSupplementalGroupsPolicy`,
-/// `validateSELinuxChangePolicy`: the last supports MountOption only if it is stored already, since the feature gate
-/// SELinuxMount is off.
+/// v1.37 core/validation `validateFSGroupChangePolicy`, `validateSupplementalGroupsPolicy`,
+/// `validateSELinuxChangePolicy`.
 fn policy(context: &Value, field: &str, supported: &[&str], path: &FieldPath<'_>, errors: &mut ErrorList) {
     values::supported_if_set(text_if_set(context, field), supported, &path.child(field), errors);
 }

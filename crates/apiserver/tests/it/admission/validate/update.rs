@@ -143,7 +143,6 @@ fn stored_values_may_stay() {
         json!({"hostNetwork": true, "securityContext": {"sysctls": sysctls}}),
         json!({"hostNetwork": true, "hostUsers": false}),
         json!({"tolerations": [{"key": "a", "operator": "Gt", "value": "5"}]}),
-        json!({"securityContext": {"seLinuxChangePolicy": "MountOption"}}),
         json!({"containers": [container]}),
     ] {
         let old = with(&stored(), &json!({"spec": {"template": {"spec": pod}}}));
