@@ -28,4 +28,6 @@ pub(super) struct ValidationOptions {
     pub(super) allow_host_users_false_on_host_network: bool,
     /// `hostUsers: false` together with `volumeDevices`.
     pub(super) allow_host_users_false_with_devices: bool,
+    /// A volume of an image without a reference.
+    pub(super) allow_empty_image_reference: bool,
 }

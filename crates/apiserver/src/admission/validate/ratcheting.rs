@@ -40,6 +40,7 @@ pub(super) fn options_of_stored(stored: &Value) -> ValidationOptions {
         allow_comparing_tolerations: compares_tolerations(&pod),
         allow_host_users_false_on_host_network: pod.host_network() && !pod.host_users(),
         allow_host_users_false_with_devices: !pod.host_users() && has_devices(&pod),
+        allow_empty_image_reference: has_empty_image_reference(&pod),
     }
 }
 
@@ -106,6 +107,12 @@ fn compares_tolerations(pod: &Pod<'_>) -> bool {
 
 fn has_devices(pod: &Pod<'_>) -> bool {
     pod.containers().any(|container| !list(container.value, "volumeDevices").is_empty())
+}
+
+/// v1.37 api/pod/util.go `hasEmptyImageVolumeReference`.
+fn has_empty_image_reference(pod: &Pod<'_>) -> bool {
+    let mut images = list(pod.spec, "volumes").iter().filter_map(|volume| member(volume, "image"));
+    images.any(|image| text(image, "reference").is_empty())
 }
 
 /// v1.36 api/pod/util.go `hasInvalidLabelValueInAffinitySelector`.

@@ -2,6 +2,7 @@
 
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
+use crate::admission::validate::pod::Pod;
 use crate::admission::validate::values;
 use crate::go::GoValue;
 use crate::json::{text, text_if_set};
@@ -45,7 +46,11 @@ pub(super) fn git_repo(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorL
     values::each(messages, directory, &path.child("directory"), errors);
 }
 
-/// The reference of an image is optional in a template (v1.36 core/validation `validateImageVolumeSource`).
-pub(super) fn image(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// A stored template may keep an image without a reference: before v1.37 it was optional (v1.37 core/validation
+/// `validateImageVolumeSource`).
+pub(super) fn image(source: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if !pod.options.allow_empty_image_reference {
+        values::required(text(source, "reference"), &path.child("reference"), errors);
+    }
     values::pull_policy(text(source, "pullPolicy"), &path.child("pullPolicy"), errors);
 }

@@ -28,6 +28,13 @@ const fn source(field: &'static str, rules: fn(&Value, &FieldPath<'_>, &mut Erro
     Source { field, refused_as: field, reported_as: field, rules: Rules::Plain(rules) }
 }
 
+const fn with_options(
+    field: &'static str,
+    rules: fn(&Value, &Pod<'_>, &FieldPath<'_>, &mut ErrorList),
+) -> Source {
+    Source { field, refused_as: field, reported_as: field, rules: Rules::WithOptions(rules) }
+}
+
 /// The sources, in the API server's order: the first one that is set counts (v1.36 core/validation
 /// `validateVolumeSource`).
 const SOURCES: [Source; 30] = [
@@ -56,11 +63,11 @@ const SOURCES: [Source; 30] = [
     source("portworxVolume", cloud::portworx),
     source("azureDisk", cloud::azure_disk),
     source("storageos", network::storage_os),
-    Source { rules: Rules::WithOptions(projected::projected), ..source("projected", |_, _, _| {}) },
+    with_options("projected", projected::projected),
     source("scaleIO", network::scale_io),
     source("csi", csi::csi),
     source("ephemeral", claim::ephemeral),
-    source("image", host::image),
+    with_options("image", host::image),
 ];
 
 pub(super) fn volume_source(volume: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {

@@ -23,6 +23,13 @@ fn a_stored_token_may_stay_outside_of_its_volume() {
     assert_eq!(messages_of("volume", &token("../b"), &token("/a")), [""; 0]);
 }
 
+#[test]
+fn a_stored_image_may_stay_without_a_reference() {
+    let (named, open) = (json!({"image": {"reference": "a"}}), json!({"image": {}}));
+    assert_eq!(messages_of("volume", &named, &open), ["volumes[0].image.reference: Required value"]);
+    assert_eq!(messages_of("volume", &open, &open), [""; 0]);
+}
+
 fn resized(policy: &str) -> Value {
     json!({"resizePolicy": [{"resourceName": "cpu", "restartPolicy": policy}]})
 }
