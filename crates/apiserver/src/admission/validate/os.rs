@@ -7,24 +7,23 @@ use crate::go::GoValue;
 use crate::json::{flag, list, member};
 use serde_json::Value;
 
-/// Fields that a Windows pod can't have, in the order of v1.36 core/validation `validateWindows`. Internally all of
-/// them belong to the security context; in JSON some belong to the spec.
+/// Fields that a Windows pod can't have, in the order of v1.37 core/validation `validateWindows`.
 const NOT_ON_WINDOWS: [(Holder, &str); 15] = [
     (Holder::SecurityContext, "appArmorProfile"),
     (Holder::SecurityContext, "seLinuxOptions"),
-    (Holder::Spec, "hostUsers"),
-    (Holder::Spec, "hostPID"),
-    (Holder::Spec, "hostIPC"),
     (Holder::SecurityContext, "seccompProfile"),
     (Holder::SecurityContext, "fsGroup"),
     (Holder::SecurityContext, "fsGroupChangePolicy"),
     (Holder::SecurityContext, "sysctls"),
-    (Holder::Spec, "shareProcessNamespace"),
     (Holder::SecurityContext, "runAsUser"),
     (Holder::SecurityContext, "runAsGroup"),
     (Holder::SecurityContext, "supplementalGroups"),
     (Holder::SecurityContext, "supplementalGroupsPolicy"),
     (Holder::SecurityContext, "seLinuxChangePolicy"),
+    (Holder::Spec, "hostUsers"),
+    (Holder::Spec, "hostPID"),
+    (Holder::Spec, "hostIPC"),
+    (Holder::Spec, "shareProcessNamespace"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -51,6 +51,7 @@ pub(super) fn pod_spec(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorLi
     policy(pod, "dnsPolicy", &["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"], path, errors);
     labels::labels(pod.spec, "nodeSelector", &path.child("nodeSelector"), errors);
     security::pod_security_context(pod, &path.child("securityContext"), errors);
+    security::one_process_namespace(pod, &path.child("shareProcessNamespace"), errors);
     affinity::affinity(pod, &path.child("affinity"), errors);
     dns::dns_config(pod, &path.child("dnsConfig"), errors);
     readiness_gates(pod, &path.child("readinessGates"), errors);

@@ -21,7 +21,6 @@ pub(super) fn pod_security_context(pod: &Pod<'_>, path: &FieldPath<'_>, errors: 
         let path = path.child("supplementalGroups");
         user_or_group(group.as_i64().unwrap_or(0), &path.index(position), errors);
     }
-    one_process_namespace(pod, &path.child("shareProcessNamespace"), errors);
     sysctls::sysctls(pod, &path.child("sysctls"), errors);
     policy(context, "fsGroupChangePolicy", &["Always", "OnRootMismatch"], path, errors);
     profiles::seccomp(context, path, errors);
@@ -38,8 +37,8 @@ fn user_or_group(id: i64, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// Upstream reports this field below the security context.
-fn one_process_namespace(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// v1.37 core/validation `validateShareProcessNamespace`.
+pub(super) fn one_process_namespace(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if flag(pod.spec, "shareProcessNamespace") && flag(pod.spec, "hostPID") {
         errors.invalid(path, true, "ShareProcessNamespace and HostPID cannot both be enabled");
     }
