@@ -28,6 +28,8 @@ pub(super) struct ValidationOptions {
     pub(super) allow_host_users_false_on_host_network: bool,
     /// `hostUsers: false` together with `volumeDevices`.
     pub(super) allow_host_users_false_with_devices: bool,
+    /// The capability `CAP_SYS_ADMIN` of a container whose processes may not gain privileges.
+    pub(super) allow_sys_admin_without_escalation: bool,
     /// A volume of an image without a reference.
     pub(super) allow_empty_image_reference: bool,
 }

@@ -9,7 +9,7 @@ use super::pod::Pod;
 use super::{spread, sysctls};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
-use crate::json::{at, entries, field, list, member, text, texts};
+use crate::json::{at, entries, field, flag, list, member, text, texts};
 use crate::quantity::Quantity;
 use crate::syntax::{label_value_errors, unreserved_path_errors};
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub(super) fn options_of_stored(stored: &Value) -> ValidationOptions {
         allow_comparing_tolerations: compares_tolerations(&pod),
         allow_host_users_false_on_host_network: pod.host_network() && !pod.host_users(),
         allow_host_users_false_with_devices: !pod.host_users() && has_devices(&pod),
+        allow_sys_admin_without_escalation: has_sys_admin_without_escalation(&pod),
         allow_empty_image_reference: has_empty_image_reference(&pod),
     }
 }
@@ -107,6 +108,15 @@ fn compares_tolerations(pod: &Pod<'_>) -> bool {
 
 fn has_devices(pod: &Pod<'_>) -> bool {
     pod.containers().any(|container| !list(container.value, "volumeDevices").is_empty())
+}
+
+/// A container that says nothing of its privileges counts, too (v1.37 api/pod/util.go
+/// `hasSysAdminAndPrivilegeEscalationFalse`).
+fn has_sys_admin_without_escalation(pod: &Pod<'_>) -> bool {
+    pod.containers().filter_map(|container| member(container.value, "securityContext")).any(|context| {
+        let add = member(context, "capabilities").into_iter().flat_map(|all| texts(all, "add"));
+        !flag(context, "allowPrivilegeEscalation") && add.into_iter().any(|name| name == "CAP_SYS_ADMIN")
+    })
 }
 
 /// v1.37 api/pod/util.go `hasEmptyImageVolumeReference`.

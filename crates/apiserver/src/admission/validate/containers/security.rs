@@ -27,7 +27,7 @@ pub(super) fn security_context(
     }
     proc_mount(context, pod, &path.child("procMount"), errors);
     profiles::seccomp(context, &path, errors);
-    escalation(context, &path, errors);
+    escalation(context, pod, &path, errors);
     windows::options(context, &path, errors);
     profiles::app_armor(context, &path, errors);
 }
@@ -46,14 +46,17 @@ fn proc_mount(context: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut
     }
 }
 
-/// A process that may not gain privileges can't be privileged.
-fn escalation(context: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+/// A process that may not gain privileges can't be privileged. A stored template may keep the capability.
+fn escalation(context: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     if context.get("allowPrivilegeEscalation") != Some(&Value::Bool(false)) {
         return;
     }
     if flag(context, "privileged") {
         let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
         errors.invalid(path, printed(context), detail);
+    }
+    if pod.options.allow_sys_admin_without_escalation {
+        return;
     }
     let capabilities = member(context, "capabilities").into_iter().flat_map(|all| texts(all, "add"));
     for _ in capabilities.filter(|capability| *capability == "CAP_SYS_ADMIN") {

@@ -30,6 +30,17 @@ fn a_stored_image_may_stay_without_a_reference() {
     assert_eq!(messages_of("volume", &open, &open), [""; 0]);
 }
 
+#[test]
+fn a_stored_container_may_stay_an_administrator_without_escalation() {
+    let with = |escalates: Option<bool>, name: &str| json!({"securityContext": {"allowPrivilegeEscalation": escalates, "capabilities": {"add": [name]}}});
+    let administrator = with(Some(false), "CAP_SYS_ADMIN");
+    let refused = |old: &Value| !messages_of("container", old, &administrator).is_empty();
+    assert!(refused(&with(Some(false), "NET_ADMIN")));
+    assert!(refused(&with(Some(true), "CAP_SYS_ADMIN")));
+    assert!(!refused(&with(None, "CAP_SYS_ADMIN")));
+    assert!(!refused(&administrator));
+}
+
 fn resized(policy: &str) -> Value {
     json!({"resizePolicy": [{"resourceName": "cpu", "restartPolicy": policy}]})
 }
