@@ -6,11 +6,11 @@ use crate::go::GoValue;
 use crate::json::{flag, member, text};
 use serde_json::Value;
 
-/// v1.36 api/validation `ValidateOwnerReferences`.
+/// v1.37 api/validation `ValidateOwnerReferences`.
 pub(super) fn owner_references(references: &[Value], path: &FieldPath<'_>, errors: &mut ErrorList) {
     let mut controller: Option<String> = None;
-    for reference in references {
-        owner(reference, path, errors);
+    for (position, reference) in references.iter().enumerate() {
+        owner(reference, &path.index(position), errors);
         if !flag(reference, "controller") {
             continue;
         }
@@ -27,15 +27,15 @@ pub(super) fn owner_references(references: &[Value], path: &FieldPath<'_>, error
     }
 }
 
-/// v1.36 api/validation `validateOwnerReference`; an event can't own an object.
+/// v1.37 api/validation `validateOwnerReference`; an event can't own an object.
 fn owner(reference: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let api_version = text(reference, "apiVersion");
-    if version(api_version).is_empty() {
-        errors.invalid(&path.child("apiVersion"), api_version, "version must not be empty");
+    if !api_version.is_empty() && version(api_version).is_empty() {
+        errors.invalid(&path.child("apiVersion"), api_version, "must be <group>/<version> or <version>");
     }
-    for name in ["kind", "name", "uid"] {
+    for name in ["apiVersion", "kind", "name", "uid"] {
         if text(reference, name).is_empty() {
-            errors.invalid(&path.child(name), "", "must not be empty");
+            errors.required(&path.child(name), "must not be empty");
         }
     }
     let core = matches!(api_version, "v1" | "/v1");
