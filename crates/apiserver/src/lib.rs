@@ -3,7 +3,7 @@
 //! kube-apiserver, or predict its answer: operators with a DaemonSet-like kind, in-process control planes, test doubles,
 //! command lines.
 //!
-//! Objects are [`serde_json::Value`] in the JSON form of `apps/v1`. Rules and messages are those of Kubernetes v1.36,
+//! Objects are [`serde_json::Value`] in the JSON form of `apps/v1`. Rules and messages are those of Kubernetes v1.37,
 //! except for the differences that the project's UPSTREAM.md lists; the documentation of a rule names the upstream
 //! function that it follows.
 //!

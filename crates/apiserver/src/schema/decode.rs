@@ -1,7 +1,7 @@
 //! Decoding as the API server does: known fields only, read into Go's types and serialized again.
 //!
 //! Follows Go's `encoding/json` as `sigs.k8s.io/json` configures it (case matters; the first error ends decoding
-//! there, here all are collected) and the `json` tags of v1.36 `api` types.go.
+//! there, here all are collected) and the `json` tags of v1.37 `api` types.go.
 
 use super::error::{DecodeError, DecodePath, Numbers, json_type};
 use super::scalar;

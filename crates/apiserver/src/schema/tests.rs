@@ -1,4 +1,4 @@
-//! The tables compared with all fields that Go's reflection lists for `k8s.io/api` v0.36.3, and the effects of
+//! The tables compared with all fields that Go's reflection lists for `k8s.io/api` v0.37.1, and the effects of
 //! decoding.
 
 use super::error::DecodeError;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A line a struct: `field?:*Type@key`; `?` is `omitempty`, `@` the patch strategy merge, `@!` with retainKeys.
-const LISTED: &str = include_str!("v1.36.3.txt");
+const LISTED: &str = include_str!("v1.37.1.txt");
 
 fn listed(of: &'static Struct) -> String {
     let fields: Vec<String> = of.fields().map(listed_field).collect();

@@ -9,6 +9,7 @@ mod claims;
 mod containers;
 mod daemon_set;
 mod dns;
+mod eviction;
 mod host;
 mod labels;
 mod metadata;
@@ -31,6 +32,7 @@ mod volumes;
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::rules::Rules;
+use crate::json::at;
 use options::ValidationOptions;
 use serde_json::Value;
 
@@ -45,6 +47,7 @@ pub fn validate(new: &Value, rules: &Rules) -> ErrorList {
     let mut errors = ErrorList::default();
     metadata::object_meta(part(new, "metadata"), &METADATA, &mut errors);
     daemon_set::daemon_set_spec(new, ValidationOptions::default(), rules, &SPEC, &mut errors);
+    eviction::responders(&Value::Null, pod_spec(new), &SPEC.child("template").child("spec"), &mut errors);
     errors
 }
 
@@ -57,6 +60,7 @@ pub fn validate_update(old: &Value, new: &Value, rules: &Rules) -> ErrorList {
     metadata::object_meta_update(part(old, "metadata"), part(new, "metadata"), &METADATA, &mut errors);
     daemon_set::daemon_set_spec_update(old, new, &SPEC, &mut errors);
     daemon_set::daemon_set_spec(new, ratcheting::options_of_stored(old), rules, &SPEC, &mut errors);
+    eviction::responders(pod_spec(old), pod_spec(new), &SPEC.child("template").child("spec"), &mut errors);
     errors
 }
 
@@ -67,6 +71,10 @@ pub fn validate_status_update(old: &Value, new: &Value) -> ErrorList {
     metadata::object_meta_update(part(old, "metadata"), part(new, "metadata"), &METADATA, &mut errors);
     daemon_set::status_update(part(old, "status"), part(new, "status"), &STATUS, &mut errors);
     errors
+}
+
+fn pod_spec(object: &Value) -> &Value {
+    at(object, &["spec", "template", "spec"])
 }
 
 fn part<'a>(object: &'a Value, name: &str) -> &'a Value {

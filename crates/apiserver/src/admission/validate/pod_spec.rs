@@ -142,12 +142,15 @@ fn overhead(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// v1.36 core/validation `validateSchedulingGroup`.
+/// v1.37 core/validation `validateSchedulingGroup`.
 fn scheduling_group(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(group) = member(pod.spec, "schedulingGroup") else { return };
-    let path = path.child("podGroupName");
+    let at = path.child("podGroupName");
     match text_if_set(group, "podGroupName") {
-        Some(name) => values::each(dns_subdomain_errors(name), name, &path, errors),
-        None => errors.invalid(&path, GoValue::null(), "must specify one of: `podGroupName`"),
+        Some(name) => values::each(dns_subdomain_errors(name), name, &at, errors),
+        None => errors.invalid(&at, GoValue::null(), "must specify one of: `podGroupName`"),
+    }
+    if !list(pod.spec, "evictionResponders").is_empty() {
+        errors.forbidden(path, "may not be set when evictionResponders is set");
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of claimed volumes, and of the claim template of a pod (v1.36 `api/core/v1` types.go).
+//! The fields of claimed volumes, and of the claim template of a pod (v1.37 `api/core/v1` types.go).
 
 use super::meta::{LABEL_SELECTOR, OBJECT_META};
 use crate::schema::table::{

@@ -1,4 +1,4 @@
-//! The fields of containers: ordinary, init and ephemeral ones (v1.36 `api/core/v1` types.go).
+//! The fields of containers: ordinary, init and ephemeral ones (v1.37 `api/core/v1` types.go).
 
 use super::environment::{ENV_FROM_SOURCE, ENV_VAR};
 use super::probe::{LIFECYCLE, PROBE};
@@ -88,6 +88,7 @@ pub(super) static VOLUME_MOUNT: Struct = Struct::new(
         omit_empty("subPath", TEXT),
         pointer("mountPropagation", TEXT),
         omit_empty("subPathExpr", TEXT),
+        omit_empty("bindMountOptions", TEXT_LIST),
     ],
 );
 

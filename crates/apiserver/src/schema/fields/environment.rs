@@ -1,4 +1,4 @@
-//! The fields of environment variables and their sources (v1.36 `api/core/v1` types.go).
+//! The fields of environment variables and their sources (v1.37 `api/core/v1` types.go).
 
 use crate::schema::table::{BOOL, QUANTITY, Struct, TEXT, always, omit_empty, one, pointer};
 

@@ -1,4 +1,4 @@
-//! The fields of metadata, references and label selectors (v1.36 `apimachinery/pkg/apis/meta/v1` types.go).
+//! The fields of metadata, references and label selectors (v1.37 `apimachinery/pkg/apis/meta/v1` types.go).
 
 use crate::schema::table::{
     BOOL, INT64, RAW, Struct, TEXT, TEXT_LIST, TEXT_MAP, TIME, always, many, omit_empty, pointer,

@@ -1,4 +1,4 @@
-//! The fields of a DaemonSet and of all structs below it, by theme, as in v1.36.
+//! The fields of a DaemonSet and of all structs below it, by theme, as in v1.37.
 
 mod claim;
 mod container;

@@ -1,4 +1,4 @@
-//! The fields of a pod template and of the pod spec itself (v1.36 `api/core/v1` types.go).
+//! The fields of a pod template and of the pod spec itself (v1.37 `api/core/v1` types.go).
 
 use super::container::{CONTAINER, EPHEMERAL_CONTAINER, RESOURCE_REQUIREMENTS};
 use super::meta::{LOCAL_OBJECT_REFERENCE, OBJECT_META};
@@ -6,8 +6,8 @@ use super::scheduling::{AFFINITY, TOLERATION, TOPOLOGY_SPREAD_CONSTRAINT};
 use super::security::POD_SECURITY_CONTEXT;
 use super::volume::VOLUME;
 use crate::schema::table::{
-    BOOL, INT32, INT64, QUANTITY_MAP, Struct, TEXT, TEXT_LIST, TEXT_MAP, always, many, omit_empty, one,
-    pointer,
+    BOOL, INT32, INT64, QUANTITY_MAP, Struct, TEXT, TEXT_LIST, TEXT_MAP, always, many, nullable, omit_empty,
+    one, pointer,
 };
 
 pub(crate) static POD_TEMPLATE_SPEC: Struct =
@@ -58,6 +58,7 @@ pub(super) static POD_SPEC: Struct = Struct::new(
         pointer("resources", one(&RESOURCE_REQUIREMENTS)),
         pointer("hostnameOverride", TEXT),
         pointer("schedulingGroup", one(&POD_SCHEDULING_GROUP)),
+        omit_empty("evictionResponders", many(&EVICTION_RESPONDER)).merged_by("name"),
     ],
 );
 
@@ -90,3 +91,6 @@ pub(super) static POD_RESOURCE_CLAIM: Struct = Struct::new(
 
 pub(super) static POD_SCHEDULING_GROUP: Struct =
     Struct::new("PodSchedulingGroup", &[pointer("podGroupName", TEXT)]);
+
+pub(super) static EVICTION_RESPONDER: Struct =
+    Struct::new("EvictionResponder", &[always("name", TEXT), nullable("priority", INT32)]);

@@ -1,4 +1,4 @@
-//! The fields of probes and lifecycle hooks (v1.36 `api/core/v1` types.go).
+//! The fields of probes and lifecycle hooks (v1.37 `api/core/v1` types.go).
 
 use crate::schema::table::{
     INT_OR_STRING, INT32, INT64, Struct, TEXT, TEXT_LIST, always, many, nullable, omit_empty, one, pointer,
@@ -49,6 +49,7 @@ pub(super) static HTTP_GET_ACTION: Struct = Struct::new(
         omit_empty("host", TEXT),
         omit_empty("scheme", TEXT),
         omit_empty("httpHeaders", many(&HTTP_HEADER)),
+        pointer("protocol", TEXT),
     ],
 );
 
@@ -59,6 +60,6 @@ pub(super) static TCP_SOCKET_ACTION: Struct =
     Struct::new("TCPSocketAction", &[always("port", INT_OR_STRING), omit_empty("host", TEXT)]);
 
 pub(super) static GRPC_ACTION: Struct =
-    Struct::new("GRPCAction", &[always("port", INT32), nullable("service", TEXT)]);
+    Struct::new("GRPCAction", &[always("port", INT32), nullable("service", TEXT), pointer("mode", TEXT)]);
 
 pub(super) static SLEEP_ACTION: Struct = Struct::new("SleepAction", &[always("seconds", INT64)]);

@@ -1,4 +1,4 @@
-//! The fields that choose a node (v1.36 `api/core/v1` types.go).
+//! The fields that choose a node (v1.37 `api/core/v1` types.go).
 
 use super::meta::LABEL_SELECTOR;
 use crate::schema::table::{INT32, INT64, Struct, TEXT, TEXT_LIST, always, many, omit_empty, one, pointer};

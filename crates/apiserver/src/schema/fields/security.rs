@@ -1,4 +1,4 @@
-//! The fields of security contexts, of pods and of containers (v1.36 `api/core/v1` types.go).
+//! The fields of security contexts, of pods and of containers (v1.37 `api/core/v1` types.go).
 
 use crate::schema::table::{
     BOOL, INT64, INT64_LIST, Struct, TEXT, TEXT_LIST, always, many, omit_empty, one, pointer,

@@ -1,4 +1,4 @@
-//! The fields of volumes that a storage system serves (v1.36 `api/core/v1` types.go).
+//! The fields of volumes that a storage system serves (v1.37 `api/core/v1` types.go).
 
 use super::meta::LOCAL_OBJECT_REFERENCE;
 use crate::schema::table::{

@@ -1,4 +1,4 @@
-//! The fields of volumes that Kubernetes itself fills (v1.36 `api/core/v1` types.go).
+//! The fields of volumes that Kubernetes itself fills (v1.37 `api/core/v1` types.go).
 
 use super::claim::{EPHEMERAL_VOLUME_SOURCE, PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE};
 use super::environment::{OBJECT_FIELD_SELECTOR, RESOURCE_FIELD_SELECTOR};
@@ -54,8 +54,10 @@ pub(super) static VOLUME: Struct = Struct::new(
 pub(super) static HOST_PATH_VOLUME_SOURCE: Struct =
     Struct::new("HostPathVolumeSource", &[always("path", TEXT), pointer("type", TEXT)]);
 
-pub(super) static EMPTY_DIR_VOLUME_SOURCE: Struct =
-    Struct::new("EmptyDirVolumeSource", &[omit_empty("medium", TEXT), pointer("sizeLimit", QUANTITY)]);
+pub(super) static EMPTY_DIR_VOLUME_SOURCE: Struct = Struct::new(
+    "EmptyDirVolumeSource",
+    &[omit_empty("medium", TEXT), pointer("sizeLimit", QUANTITY), pointer("mode", INT32)],
+);
 
 pub(super) static SECRET_VOLUME_SOURCE: Struct = Struct::new(
     "SecretVolumeSource",
@@ -64,6 +66,7 @@ pub(super) static SECRET_VOLUME_SOURCE: Struct = Struct::new(
         omit_empty("items", many(&KEY_TO_PATH)),
         pointer("defaultMode", INT32),
         pointer("optional", BOOL),
+        pointer("defaultUser", INT64),
     ],
 );
 
@@ -74,15 +77,22 @@ pub(super) static CONFIG_MAP_VOLUME_SOURCE: Struct = Struct::new(
         omit_empty("items", many(&KEY_TO_PATH)),
         pointer("defaultMode", INT32),
         pointer("optional", BOOL),
+        pointer("defaultUser", INT64),
     ],
 );
 
-pub(super) static KEY_TO_PATH: Struct =
-    Struct::new("KeyToPath", &[always("key", TEXT), always("path", TEXT), pointer("mode", INT32)]);
+pub(super) static KEY_TO_PATH: Struct = Struct::new(
+    "KeyToPath",
+    &[always("key", TEXT), always("path", TEXT), pointer("mode", INT32), pointer("user", INT64)],
+);
 
 pub(super) static DOWNWARD_API_VOLUME_SOURCE: Struct = Struct::new(
     "DownwardAPIVolumeSource",
-    &[omit_empty("items", many(&DOWNWARD_API_VOLUME_FILE)), pointer("defaultMode", INT32)],
+    &[
+        omit_empty("items", many(&DOWNWARD_API_VOLUME_FILE)),
+        pointer("defaultMode", INT32),
+        pointer("defaultUser", INT64),
+    ],
 );
 
 pub(super) static DOWNWARD_API_VOLUME_FILE: Struct = Struct::new(
@@ -92,12 +102,17 @@ pub(super) static DOWNWARD_API_VOLUME_FILE: Struct = Struct::new(
         pointer("fieldRef", one(&OBJECT_FIELD_SELECTOR)),
         pointer("resourceFieldRef", one(&RESOURCE_FIELD_SELECTOR)),
         pointer("mode", INT32),
+        pointer("user", INT64),
     ],
 );
 
 pub(super) static PROJECTED_VOLUME_SOURCE: Struct = Struct::new(
     "ProjectedVolumeSource",
-    &[always("sources", many(&VOLUME_PROJECTION)), pointer("defaultMode", INT32)],
+    &[
+        always("sources", many(&VOLUME_PROJECTION)),
+        pointer("defaultMode", INT32),
+        pointer("defaultUser", INT64),
+    ],
 );
 
 pub(super) static VOLUME_PROJECTION: Struct = Struct::new(
@@ -127,7 +142,12 @@ pub(super) static DOWNWARD_API_PROJECTION: Struct =
 
 pub(super) static SERVICE_ACCOUNT_TOKEN_PROJECTION: Struct = Struct::new(
     "ServiceAccountTokenProjection",
-    &[omit_empty("audience", TEXT), pointer("expirationSeconds", INT64), always("path", TEXT)],
+    &[
+        omit_empty("audience", TEXT),
+        pointer("expirationSeconds", INT64),
+        always("path", TEXT),
+        pointer("user", INT64),
+    ],
 );
 
 pub(super) static CLUSTER_TRUST_BUNDLE_PROJECTION: Struct = Struct::new(
@@ -138,6 +158,7 @@ pub(super) static CLUSTER_TRUST_BUNDLE_PROJECTION: Struct = Struct::new(
         pointer("labelSelector", one(&LABEL_SELECTOR)),
         pointer("optional", BOOL),
         always("path", TEXT),
+        pointer("user", INT64),
     ],
 );
 
@@ -151,6 +172,7 @@ pub(super) static POD_CERTIFICATE_PROJECTION: Struct = Struct::new(
         omit_empty("keyPath", TEXT),
         omit_empty("certificateChainPath", TEXT),
         omit_empty("userAnnotations", TEXT_MAP),
+        pointer("user", INT64),
     ],
 );
 

@@ -1,4 +1,4 @@
-//! The fields of a DaemonSet (v1.36 `api/apps/v1` types.go).
+//! The fields of a DaemonSet (v1.37 `api/apps/v1` types.go).
 
 use super::meta::{LABEL_SELECTOR, OBJECT_META};
 use super::pod::POD_TEMPLATE_SPEC;

@@ -81,9 +81,69 @@ fn an_update_of_the_status_changes_nothing_else_but_metadata() {
     assert_eq!(generations(&new), generations(&stored()));
 }
 
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| (key, without_nulls(value)))
+            .collect(),
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
 #[test]
 fn fields_of_features_that_are_off_are_dropped_unless_in_use() {
-    let projected = |source: &str| json!([{"name": "p", "projected": {"defaultMode": 420, "sources": [{source: {"path": "p"}}]}}]);
+    let (pod, container) = ("/spec/template/spec", "/spec/template/spec/containers/0");
+    let sources = |user: &Value| {
+        let items = json!([{"key": "k", "path": "k", "user": user}]);
+        let file = json!([{"path": "p", "fieldRef": {"fieldPath": "metadata.name"}, "user": user}]);
+        let bundle = json!({"name": "b", "path": "b", "user": user});
+        let certificate = json!({"signerName": "a.b/c", "keyType": "ED25519", "keyPath": "c", "user": user});
+        json!([
+            {"secret": {"name": "s", "items": items}}, {"configMap": {"name": "c", "items": items}},
+            {"downwardAPI": {"items": file}}, {"serviceAccountToken": {"path": "t", "user": user}},
+            {"clusterTrustBundle": bundle}, {"podCertificate": certificate},
+        ])
+    };
+    let volumes = |user: &Value| {
+        let (items, files) =
+            (json!([{"key": "k", "path": "k", "user": user}]), json!([{"path": "p", "user": user}]));
+        [
+            json!({"secret": {"secretName": "s", "defaultUser": user}}),
+            json!({"secret": {"secretName": "s", "items": items}}),
+            json!({"configMap": {"name": "c", "defaultUser": user}}),
+            json!({"configMap": {"name": "c", "items": items}}),
+            json!({"downwardAPI": {"defaultUser": user}}),
+            json!({"downwardAPI": {"items": files}}),
+            json!({"projected": {"sources": [], "defaultUser": user}}),
+        ]
+        .into_iter()
+        .chain(
+            sources(user)
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|source| json!({"projected": {"sources": [source]}})),
+        )
+        .map(|volume| json!([volume]))
+        .collect::<Vec<_>>()
+    };
+    let users = volumes(&json!(0)).into_iter().zip(volumes(&Value::Null));
+    let users = users.map(|(with, without)| (format!("{pod}/volumes"), with, Some(without)));
+    let probe =
+        |field: &str, with: Value, without: Value| (format!("{container}/{field}"), with, Some(without));
+    let http = |protocol: Value| json!({"httpGet": {"port": 1, "protocol": protocol}});
+    let grpc = |mode: Value| json!({"grpc": {"port": 1, "mode": mode}});
+    let mounts = |options: Value| json!([{"name": "a", "mountPath": "/a", "bindMountOptions": options}]);
+    let probes = [
+        probe("livenessProbe", http(json!("HTTP1")), http(Value::Null)),
+        probe("readinessProbe", grpc(json!("TLS")), grpc(Value::Null)),
+        probe("startupProbe", grpc(json!("Plaintext")), grpc(Value::Null)),
+        probe("lifecycle", json!({"preStop": http(json!("HTTP2"))}), json!({"preStop": http(Value::Null)})),
+        probe("volumeMounts", mounts(json!(["noexec"])), mounts(Value::Null)),
+    ];
     let rows = [
         ("/spec/template/spec/schedulingGroup", json!({"podGroupName": "a"}), None),
         ("/spec/template/spec/containers/0/lifecycle", json!({"stopSignal": "SIGTERM"}), None),
@@ -94,16 +154,14 @@ fn fields_of_features_that_are_off_are_dropped_unless_in_use() {
         ),
         (
             "/spec/template/spec/volumes",
-            projected("clusterTrustBundle"),
-            Some(json!([{"name": "p", "projected": {"defaultMode": 420, "sources": [{}]}}])),
+            json!([{"name": "e", "emptyDir": {"mode": 0}}]),
+            Some(json!([{"name": "e", "emptyDir": {}}])),
         ),
-        (
-            "/spec/template/spec/volumes",
-            projected("podCertificate"),
-            Some(json!([{"name": "p", "projected": {"defaultMode": 420, "sources": [{}]}}])),
-        ),
+        ("/spec/template/spec/evictionResponders", json!([{"name": "a.b/c", "priority": 1000}]), None),
     ];
-    for (path, value, left) in rows {
+    let rows = rows.into_iter().map(|(path, value, left)| (path.to_owned(), value, left));
+    for (path, value, left) in rows.chain(users).chain(probes) {
+        let (path, left) = (path.as_str(), left.map(without_nulls));
         let sent = with(&stored(), path, value.clone());
         let mut new = sent.clone();
         prepare_for_create(&mut new);

@@ -2,7 +2,7 @@
 
 use super::{stored, with};
 use daemonset_apiserver::admission::{
-    Form, Patch, Refusal, Rules, create, patch, patch_status, template_change, update,
+    FieldValidation, Form, Patch, Refusal, Rules, create, patch, patch_status, template_change, update,
 };
 use daemonset_objects::model::Owner;
 use serde_json::{Value, json};
@@ -32,6 +32,22 @@ fn a_patch_is_merged_and_handled_as_an_update() {
     let ready = json!({"spec": {"minReadySeconds": 9}, "status": {"numberReady": 3}});
     let new = patch_status(&stored(), Patch::Merge(&ready)).unwrap();
     assert_eq!((&new["spec"], &new["status"]["numberReady"]), (&stored()["spec"], &json!(3)));
+}
+
+/// With strict validation a field that is unknown would be refused.
+#[test]
+fn a_field_of_a_feature_that_is_off_is_known() {
+    let strict = Rules::default().field_validation(FieldValidation::Strict);
+    let responders = json!([{"name": "a.b/c", "priority": 2000}]);
+    let sent = with(&stored(), "/spec/template/spec/evictionResponders", responders.clone());
+    assert_eq!(update(&stored(), &sent, &strict).unwrap(), stored());
+    let created = create(&sent, &strict).unwrap();
+    assert_eq!(created["spec"]["template"]["spec"]["evictionResponders"], Value::Null);
+
+    let another = json!({"name": "a.b/d", "priority": 3000});
+    let change = json!({"spec": {"template": {"spec": {"evictionResponders": [another]}}}});
+    let new = patch(&sent, Patch::Strategic(&change), &strict).unwrap();
+    assert_eq!(new["spec"]["template"]["spec"]["evictionResponders"], json!([another, responders[0]]));
 }
 
 #[test]

@@ -50,7 +50,7 @@ mod fields {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    const LISTED: &str = include_str!("../../../../apiserver/src/schema/v1.36.3.txt");
+    const LISTED: &str = include_str!("../../../../apiserver/src/schema/v1.37.1.txt");
 
     /// The fields of each struct, with the names of their types.
     type Table = BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>;

@@ -5,7 +5,7 @@ use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
 use crate::admission::validate::values;
 use crate::go::GoValue;
-use crate::json::{list, member, number, text};
+use crate::json::{list, member, number, text, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 
@@ -49,7 +49,8 @@ pub(super) fn handler(
             "exec" => exec(handler, &path, errors),
             "httpGet" => http_get(handler, &path, errors),
             "sleep" => sleep(handler, pod, &path, errors),
-            // Of tcpSocket and grpc only the port is validated.
+            "grpc" => grpc(handler, &path, errors),
+            // Of tcpSocket only the port is validated.
             _ => port(handler, &path, errors),
         }
     }
@@ -65,7 +66,7 @@ fn exec(exec: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     }
 }
 
-/// v1.36 core/validation `validateHTTPGetAction`.
+/// v1.37 core/validation `validateHTTPGetAction`.
 fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     values::required(text(get, "path"), &path.child("path"), errors);
     port(get, path, errors);
@@ -77,6 +78,23 @@ fn http_get(get: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
         let name = text(header, "name");
         values::each(syntax::http_header_name_error(name), name, &path.child("httpHeaders"), errors);
     }
+    let (host, at) = (text(get, "host"), path.child("protocol"));
+    match text_if_set(get, "protocol") {
+        Some("HTTP2") if scheme != "HTTP" => {
+            errors.invalid(&at, GoValue::named("HTTP2"), "is only supported with HTTP (H2C)");
+        }
+        Some("HTTP2") if !host.is_empty() => {
+            errors.invalid(&path.child("host"), host, "must be empty when `protocol` is \"HTTP2\"");
+        }
+        protocol => values::supported_if_set(protocol, &["HTTP1", "HTTP2"], &at, errors),
+    }
+}
+
+/// v1.37 core/validation `validateGRPCAction`.
+fn grpc(grpc: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    port(grpc, path, errors);
+    let mode = text_if_set(grpc, "mode");
+    values::supported_if_set(mode, &["Plaintext", "TLS"], &path.child("mode"), errors);
 }
 
 /// v1.36 core/validation `ValidatePortNumOrName`; an absent port is 0.

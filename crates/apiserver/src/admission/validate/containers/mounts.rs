@@ -5,12 +5,12 @@ use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Volumes;
 use crate::admission::validate::values;
 use crate::go::GoValue;
-use crate::json::{flag, list, member, text, text_if_set};
+use crate::json::{flag, list, member, text, text_if_set, texts};
 use crate::syntax;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Some errors name the list, not the item (v1.36 core/validation `ValidateVolumeMounts`).
+/// Some errors name the list, not the item (v1.37 core/validation `ValidateVolumeMounts`).
 pub(super) fn volume_mounts(
     container: &Value,
     volumes: &Volumes<'_>,
@@ -28,6 +28,7 @@ pub(super) fn volume_mounts(
         subpaths(mount, &path, &at, errors);
         propagation(mount, container, &path.child("mountPropagation"), errors);
         recursive_read_only(mount, &path.child("recursiveReadOnly"), errors);
+        bind_options(mount, volumes, &at.child("bindMountOptions"), errors);
     }
 }
 
@@ -114,5 +115,22 @@ fn recursive_read_only(mount: &Value, path: &FieldPath<'_>, errors: &mut ErrorLi
         Some(other) => {
             errors.not_supported(path, GoValue::named(other), &["Disabled", "Enabled", "IfPossible"]);
         }
+    }
+}
+
+/// v1.37 core/validation `validateBindMountOptions`; the files of an image are mounted in another way.
+fn bind_options(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    let options: Vec<&str> = texts(mount, "bindMountOptions").collect();
+    for (position, option) in options.iter().enumerate() {
+        let at = path.index(position);
+        values::supported_if_set(Some(option), &["nodev", "noexec", "nosuid"], &at, errors);
+        if options.iter().take(position).any(|before| before == option) {
+            errors.duplicate(&at, *option);
+        }
+    }
+    let volume = volumes.get(text(mount, "name"));
+    if volume.is_some_and(|volume| member(volume, "image").is_some()) && !options.is_empty() {
+        let detail = "bindMountOptions may not be used with image volumes";
+        errors.invalid(path, GoValue::list(options.into_iter().map(GoValue::named)), detail);
     }
 }

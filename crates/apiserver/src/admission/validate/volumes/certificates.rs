@@ -1,6 +1,6 @@
 //! Projected certificates: bundles of trusted certificates, and a pod's own.
 
-use super::files::{TakenPaths, file_path};
+use super::files::{TakenPaths, user};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::labels::{self, SelectorValues};
@@ -10,7 +10,7 @@ use crate::json::{member, number_if_set, text, text_entries, text_if_set};
 use crate::syntax;
 use serde_json::Value;
 
-/// v1.36 core/validation `validateProjectionSources`.
+/// v1.37 core/validation `validateProjectionSources`.
 pub(super) fn trust_bundle<'a>(
     bundle: &'a Value,
     files: &mut TakenPaths<'a>,
@@ -25,8 +25,11 @@ pub(super) fn trust_bundle<'a>(
         (None, Some(name)) => bundles_of_signer(bundle, name, path, errors),
         (None, None) => errors.required(path, "either name or signerName must be specified"),
     }
-    file_path(bundle, path, errors);
-    files.add(text(bundle, "path"), text(bundle, "path"), errors);
+    let (file, at) = (text(bundle, "path"), path.child("path"));
+    values::required(file, &at, errors);
+    user(bundle, "user", path, errors);
+    values::each(syntax::unreserved_path_errors(file), file, &at, errors);
+    files.add(file, file, errors);
 }
 
 fn bundle_by_name(bundle: &Value, name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
@@ -78,10 +81,11 @@ fn printed(bundle: &Value) -> GoValue {
         ("LabelSelector", member(bundle, "labelSelector").map_or_else(GoValue::null, labels::printed)),
         ("Optional", plain("optional")),
         ("Path", GoValue::named(text(bundle, "path"))),
+        ("User", plain("user")),
     ])
 }
 
-/// v1.36 core/validation `validateProjectionSources`.
+/// v1.37 core/validation `validateProjectionSources`.
 pub(super) fn pod_certificate<'a>(
     certificate: &'a Value,
     files: &mut TakenPaths<'a>,
@@ -92,6 +96,7 @@ pub(super) fn pod_certificate<'a>(
     signer_name(by, &path.child("signerName"), errors);
     let annotations = text_entries(certificate, "userAnnotations");
     user_annotations(annotations, &path.child("userAnnotations"), errors);
+    user(certificate, "user", path, errors);
     let (kind, kinds) = (
         text(certificate, "keyType"),
         ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"],

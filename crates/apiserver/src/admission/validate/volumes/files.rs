@@ -23,6 +23,7 @@ pub(super) fn config_map(source: &Value, path: &FieldPath<'_>, errors: &mut Erro
 
 fn keys_of_object(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(source, "defaultMode", path, errors);
+    user(source, "defaultUser", path, errors);
     for (position, item) in list(source, "items").iter().enumerate() {
         key_to_path(item, &path.child("items").index(position), errors);
     }
@@ -33,10 +34,11 @@ pub(super) fn key_to_path(item: &Value, path: &FieldPath<'_>, errors: &mut Error
     values::required(text(item, "key"), &path.child("key"), errors);
     file_path(item, path, errors);
     mode(item, "mode", path, errors);
+    user(item, "user", path, errors);
 }
 
 /// v1.36 core/validation `ValidateLocalNonReservedPath` of a required path.
-pub(super) fn file_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
+fn file_path(item: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let (file, path) = (text(item, "path"), path.child("path"));
     values::required(file, &path, errors);
     values::each(syntax::unreserved_path_errors(file), file, &path, errors);
@@ -50,9 +52,19 @@ pub(super) fn mode(of: &Value, field: &str, path: &FieldPath<'_>, errors: &mut E
     }
 }
 
+/// The owner of files (v1.37 core/validation `validateUserField`).
+pub(super) fn user(of: &Value, field: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
+    if let Some(user) = number_if_set(of, field) {
+        if let Some(message) = syntax::out_of_range_error(user, 0, i64::from(i32::MAX)) {
+            errors.invalid(&path.child(field), user, message);
+        }
+    }
+}
+
 /// Upstream reports the errors of a file at the volume (v1.36 core/validation `validateDownwardAPIVolumeSource`).
 pub(super) fn downward_api(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(source, "defaultMode", path, errors);
+    user(source, "defaultUser", path, errors);
     for file in list(source, "items") {
         downward_api_file(file, path, errors);
     }
@@ -73,6 +85,7 @@ pub(super) fn downward_api_file(file: &Value, path: &FieldPath<'_>, errors: &mut
         (None, None) => errors.required(path, "one of fieldRef and resourceFieldRef is required"),
     }
     mode(file, "mode", path, errors);
+    user(file, "user", path, errors);
 }
 
 /// The paths that earlier sources of a projected volume have taken.

@@ -5,16 +5,20 @@ use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
 use crate::admission::validate::values;
 use crate::go::GoValue;
-use crate::json::{text, text_if_set};
+use crate::json::{number_if_set, text, text_if_set};
 use crate::quantity::Quantity;
 use crate::syntax;
 use serde_json::Value;
 
-/// v1.36 core/validation `validateVolumeSource`.
+/// v1.37 core/validation `validateVolumeSource`.
 pub(super) fn empty_dir(source: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let limit = source.get("sizeLimit").and_then(|limit| Quantity::from_json(limit).ok());
     if limit.is_some_and(|limit| limit.is_negative()) {
         errors.forbidden(&path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
+    }
+    if let Some(mode) = number_if_set(source, "mode").filter(|mode| !(0..=0o1777).contains(mode)) {
+        let detail = "must be a number between 0 and 01777 (octal), both inclusive";
+        errors.invalid(&path.child("mode"), mode, detail);
     }
 }
 

@@ -1,18 +1,19 @@
 //! Volumes that combine files of several sources.
 
 use super::certificates;
-use super::files::{TakenPaths, downward_api_file, key_to_path, mode};
+use super::files::{TakenPaths, downward_api_file, key_to_path, mode, user};
 use crate::admission::error::ErrorList;
 use crate::admission::path::FieldPath;
 use crate::admission::validate::pod::Pod;
 use crate::admission::validate::values;
-use crate::json::{list, member, number, text};
+use crate::json::{list, member, number_if_set, text};
 use crate::syntax;
 use serde_json::Value;
 
-/// v1.36 core/validation `validateProjectedVolumeSource`, `validateProjectionSources`.
+/// v1.37 core/validation `validateProjectedVolumeSource`, `validateProjectionSources`.
 pub(super) fn projected(projected: &Value, pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     mode(projected, "defaultMode", path, errors);
+    user(projected, "defaultUser", path, errors);
     let mut files = TakenPaths::new(*path);
     for (position, source) in list(projected, "sources").iter().enumerate() {
         let sources = path.child("sources");
@@ -80,12 +81,16 @@ fn service_account_token(
     path: &FieldPath<'_>,
     errors: &mut ErrorList,
 ) {
-    let (seconds, at) = (number(token, "expirationSeconds"), path.child("expirationSeconds"));
-    if seconds < 600 {
-        errors.invalid(&at, seconds, "may not specify a duration less than 10 minutes");
-    }
-    if seconds > 1 << 32 {
-        errors.invalid(&at, seconds, "may not specify a duration larger than 2^32 seconds");
+    let at = path.child("expirationSeconds");
+    match number_if_set(token, "expirationSeconds") {
+        None => errors.required(&at, ""),
+        Some(seconds) if seconds < 600 => {
+            errors.invalid(&at, seconds, "may not specify a duration less than 10 minutes");
+        }
+        Some(seconds) if seconds > 1 << 32 => {
+            errors.invalid(&at, seconds, "may not specify a duration larger than 2^32 seconds");
+        }
+        Some(_) => {}
     }
     let (file, at) = (text(token, "path"), volume.child("path"));
     if file.is_empty() {
@@ -93,4 +98,5 @@ fn service_account_token(
     } else if !pod.options.allow_non_local_token_path {
         values::each(syntax::unreserved_path_errors(file), file, &at, errors);
     }
+    user(token, "user", path, errors);
 }

@@ -41,6 +41,22 @@ fn a_stored_container_may_stay_an_administrator_without_escalation() {
     assert!(!refused(&administrator));
 }
 
+#[test]
+fn a_stored_responder_may_stay() {
+    let with = |name: &str, priority: i64| {
+        let valid = json!({"name": "a.b/c", "priority": 1000});
+        json!({"evictionResponders": [valid, {"name": name, "priority": priority}]})
+    };
+    let stored = with("a", 7);
+    let reserved = "evictionResponders[1].priority: Invalid value: 8: priorities 0-999 are reserved for responders with *.k8s.io suffix";
+    let unnamed =
+        "evictionResponders[1].name: Invalid value: \"b\": must include a prefix (e.g. 'example.com/key')";
+    assert_eq!(messages_of("pod", &stored, &stored), [""; 0]);
+    assert_eq!(messages_of("pod", &stored, &with("a", 2000)), [""; 0]);
+    assert_eq!(messages_of("pod", &stored, &with("a", 8)), [reserved]);
+    assert_eq!(messages_of("pod", &stored, &with("b", 2000)), [unnamed]);
+}
+
 fn resized(policy: &str) -> Value {
     json!({"resizePolicy": [{"resourceName": "cpu", "restartPolicy": policy}]})
 }

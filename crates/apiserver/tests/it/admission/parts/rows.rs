@@ -83,6 +83,7 @@ tables!(
     containers_probes,
     containers_resources,
     containers_security,
+    gated,
     volumes,
     volumes_certificates,
     volumes_claims,
