@@ -120,10 +120,13 @@ fn recursive_read_only(mount: &Value, path: &FieldPath<'_>, errors: &mut ErrorLi
 
 /// v1.37 core/validation `validateBindMountOptions`; the files of an image are mounted in another way.
 fn bind_options(mount: &Value, volumes: &Volumes<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let options: Vec<&str> = texts(mount, "bindMountOptions").collect();
+    let (options, supported): (Vec<&str>, _) =
+        (texts(mount, "bindMountOptions").collect(), ["nodev", "noexec", "nosuid"]);
     for (position, option) in options.iter().enumerate() {
         let at = path.index(position);
-        values::supported_if_set(Some(option), &["nodev", "noexec", "nosuid"], &at, errors);
+        if !supported.contains(option) {
+            errors.not_supported(&at, *option, &supported);
+        }
         if options.iter().take(position).any(|before| before == option) {
             errors.duplicate(&at, *option);
         }
