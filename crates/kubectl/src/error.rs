@@ -25,6 +25,9 @@ pub enum RolloutError {
         /// The reason, which kubectl does not print.
         reason: String,
     },
+    /// Kubectl can't read its own JSON as YAML (v1.37 cli-runtime `printers/yaml.go`).
+    #[error("yaml: control characters are not allowed")]
+    ControlCharacters,
     /// The revision's data is no patch that restores a DaemonSet, in a dry run by the client (v1.36 kubectl
     /// `rollback.go`).
     #[error("{0}")]

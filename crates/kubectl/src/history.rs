@@ -6,7 +6,7 @@ use super::error::RolloutError;
 use super::fields::{name, template};
 use super::restore::restored;
 use super::status::not_negative;
-use super::text::{columns, yaml};
+use super::text::{columns, is_read_as_yaml, yaml};
 use daemonset_apiserver::admission::Form;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,8 @@ pub enum ObjectFormat {
 /// `printers/yaml.go`). Managed fields are left out, as without `--show-managed-fields`.
 ///
 /// # Errors
-/// As for [`history_of`] and [`history_objects`]; an absent number is an error even if the history is empty.
+/// As for [`history_of`] and [`history_objects`]; an absent number is an error even if the history is empty. In YAML a
+/// text may not have control characters beyond ASCII's first 32; kubectl prints the objects before it nevertheless.
 pub fn history_text(
     daemon_set: &Value,
     revisions: &[Value],
@@ -169,15 +170,16 @@ pub fn history_text(
     let printed = objects.into_values().map(|object| {
         let object = printable(object);
         match format {
-            ObjectFormat::Json => form.indented_json(&object) + "\n",
-            ObjectFormat::Yaml => yaml(&object),
+            ObjectFormat::Json => Ok(form.indented_json(&object) + "\n"),
+            ObjectFormat::Yaml if !is_read_as_yaml(&object) => Err(RolloutError::ControlCharacters),
+            ObjectFormat::Yaml => Ok(yaml(&object)),
         }
     });
     let separator = match format {
         ObjectFormat::Json => "",
         ObjectFormat::Yaml => "---\n",
     };
-    Ok(printed.collect::<Vec<_>>().join(separator))
+    Ok(printed.collect::<Result<Vec<_>, _>>()?.join(separator))
 }
 
 /// With its kind, without managed fields.

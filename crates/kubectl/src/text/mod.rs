@@ -9,7 +9,7 @@ mod yaml_scalar;
 pub(super) use page::Page;
 pub(super) use table::columns;
 pub(super) use url::probe_url;
-pub(super) use yaml::yaml;
+pub(super) use yaml::{is_read_as_yaml, yaml};
 
 use serde_json::Value;
 use std::fmt::{Display, Write};

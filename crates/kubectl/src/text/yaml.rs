@@ -18,6 +18,14 @@ pub(crate) fn yaml(value: &Value) -> String {
     page.text
 }
 
+/// Whether go-yaml reads the JSON of an object, from which kubectl makes its YAML. JSON escapes the first 32 characters
+/// (go-yaml v2 `readerc.go` yaml_parser_update_buffer).
+pub(crate) fn is_read_as_yaml(value: &Value) -> bool {
+    !value
+        .to_string()
+        .contains(|c| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}'))
+}
+
 struct Page {
     text: String,
     column: usize,

@@ -1,7 +1,7 @@
 //! The table of revisions, and which revisions it contains.
 
 use super::support::{stored, template, three, web, with};
-use daemonset_kubectl::{RolloutError, history, history_of};
+use daemonset_kubectl::{ObjectFormat, RolloutError, history, history_of, history_text};
 use serde_json::{Value, json};
 
 fn caused(number: i64, cause: &str) -> Value {
@@ -125,4 +125,22 @@ fn errors_are_kubectls() {
         with(daemon_set, "/spec/selector", json!({"matchExpressions": [{"key": "a", "operator": "Like"}]}));
     let printed = history(&selector, &revisions).unwrap_err().to_string();
     assert!(printed.starts_with("failed to create selector for DaemonSet web: "), "{printed}");
+}
+
+#[test]
+fn control_characters_are_no_yaml() {
+    let (daemon_set, revisions) = three();
+    let printed = |c: char, format| {
+        let image = format!("web{c}");
+        let path = "/data/spec/template/spec/containers/0/image";
+        history_text(&daemon_set, &[with(revisions[0].clone(), path, json!(image))], 0, format)
+    };
+    for c in ['\u{7f}', '\u{80}', '\u{84}', '\u{86}', '\u{9f}', '\u{fffe}', '\u{ffff}'] {
+        let refused = printed(c, ObjectFormat::Yaml).unwrap_err();
+        assert_eq!(refused.to_string(), "yaml: control characters are not allowed", "{c:?}");
+        assert!(printed(c, ObjectFormat::Json).unwrap().contains(c), "{c:?}");
+    }
+    for c in ['\0', '\t', '\u{1f}', '~', '\u{85}', '\u{a0}', '\u{feff}', '\u{fffd}', '\u{10ffff}'] {
+        assert!(printed(c, ObjectFormat::Yaml).is_ok(), "{c:?}");
+    }
 }
