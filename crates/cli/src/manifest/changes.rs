@@ -55,7 +55,7 @@ fn refusal(refused: &Refused, verb: ManifestVerb, source: Option<&str>) -> Respo
     Response::refusal(refused.text(source.map(|source| (verb, source))))
 }
 
-/// `kubectl replace`, or `kubectl patch`.
+/// `kubectl replace --dry-run=server`, or `kubectl patch --dry-run=server`.
 pub(crate) fn update(args: &UpdateArgs) -> Result<Response, Stop> {
     match &args.patch {
         Some(text) => patch(&args.change, text, args.r#type, args.subresource),
@@ -74,7 +74,10 @@ fn replace(change: &ChangeArgs, validation: FieldValidation) -> Result<Response,
     let Answered { result, warnings } = requests::replace(&stored, &manifest, validation);
     let response = match result {
         Err(refused) => refusal(&refused, ManifestVerb::Replace, source.as_deref()),
-        Ok(after) => changed(change.output(), &after, format!("daemonset.apps/{} replaced\n", name(&after)))?,
+        Ok(after) => {
+            let message = format!("daemonset.apps/{} replaced (server dry run)\n", name(&after));
+            changed(change.output(), &after, message)?
+        }
     };
     Ok(response.with_warnings(&warnings))
 }

@@ -128,9 +128,9 @@ impl Refused {
 }
 
 impl Patched {
-    /// kubectl's message.
+    /// kubectl's message; of a change it does not tell that it is a dry run, this one does.
     pub(crate) fn message(&self) -> String {
-        let how = if self.changed { "" } else { " (no change)" };
+        let how = if self.changed { " (server dry run)" } else { " (no change)" };
         format!("daemonset.apps/{} patched{how}\n", name(&self.after))
     }
 }

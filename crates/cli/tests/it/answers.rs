@@ -416,10 +416,13 @@ fn would_restart_create_and_update() {
     assert_eq!(json_of(0, &format!("rollout create {manifest}"))["spec"]["revisionHistoryLimit"], 10);
     assert_eq!(
         printed(0, &format!("update -f {manifest} --from {midrollout}")),
-        "daemonset.apps/node-exporter replaced\n"
+        "daemonset.apps/node-exporter replaced (server dry run)\n"
     );
     let patched = run("update", &["--example", "--patch", "spec: {minReadySeconds: 5}"], b"");
-    assert_eq!((patched.code, patched.out.as_str()), (Some(0), "daemonset.apps/node-exporter patched\n"));
+    assert_eq!(
+        (patched.code, patched.out.as_str()),
+        (Some(0), "daemonset.apps/node-exporter patched (server dry run)\n")
+    );
     let refused = run("update", &["--example", "--patch", "spec: {minReadySeconds: -5}"], b"");
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""));
 }
