@@ -41,6 +41,14 @@ impl<'a> View<'a> {
     }
 }
 
+impl<'a> Case<'a> {
+    /// The same without its DaemonSet.
+    pub fn view(&self) -> View<'a> {
+        let Case { models, now, plugin, connection, .. } = *self;
+        View { models, now, plugin, connection }
+    }
+}
+
 impl Case<'_> {
     /// An instant to come: `at 2026-01-01T00:00:05Z, in 5s`.
     pub fn at(&self, at: Timestamp) -> String {

@@ -3,6 +3,7 @@
 use crate::cluster::Objects;
 use crate::cluster::connection::Connection;
 use crate::shell::progress::Waiting;
+use daemonset_view::cause::quoted;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
@@ -129,6 +130,15 @@ impl Kubectl {
     /// The flags by which kubectl finds the same cluster, each after a space.
     pub(crate) fn flags(&self) -> String {
         self.connection.text()
+    }
+
+    /// The flag by which it reads the same namespaces, after a space.
+    pub(crate) fn scope_flags(&self) -> String {
+        match &self.scope {
+            Scope::Current => String::new(),
+            Scope::Namespace(namespace) => format!(" -n {}", quoted(namespace)),
+            Scope::All => " -A".to_owned(),
+        }
     }
 
     /// For a watch, which draws itself. Once the flag is set, a child that runs is ended, and its answer is an error.

@@ -192,6 +192,14 @@ impl Source {
         }
     }
 
+    /// The flags by which another command of this program looks at the same namespaces, each after a space.
+    pub(crate) fn scope(&self) -> String {
+        match self {
+            Source::Kubectl(kubectl) => kubectl.scope_flags(),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => String::new(),
+        }
+    }
+
     /// The flags by which kubectl finds the same cluster, each after a space.
     pub(crate) fn connection(&self) -> String {
         match self {

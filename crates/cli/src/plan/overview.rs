@@ -44,9 +44,10 @@ impl Overview {
             column.set_padding((0, if position + 1 == HEADER.len() { 0 } else { 2 }));
         }
         let (count, plugin) = (daemonset_view::words::count(self.rows.len(), "DaemonSet"), plugin());
+        let (flags, scope) = (source.flags(), source.scope());
         format!(
             "{table}\n\n{LABEL}As of{LABEL:#}      {}, {source}: {count}\n\
-             {LABEL}More{LABEL:#}       {plugin} plan NAMESPACE/NAME, {plugin} why NODE\n",
+             {LABEL}More{LABEL:#}       {plugin} plan NAMESPACE/NAME{flags}, {plugin} why NODE{scope}{flags}\n",
             self.now
         )
     }

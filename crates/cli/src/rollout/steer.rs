@@ -61,7 +61,9 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
     let plan = plan(&input.snapshot().map_err(stop)?);
     source.announce(from.output)?;
     let recording = &input.recording;
-    let approved = match (Steered::of_input(&input, &plan, plugin()), input.policy_problems.as_slice()) {
+    let connection = source.connection();
+    let steered = Steered::of_input(&input, &plan, plugin()).map(|steered| steered.connected(&connection));
+    let approved = match (steered, input.policy_problems.as_slice()) {
         (_, problems @ [_, ..]) => Err(format!(
             "counts as paused, since its policy is invalid: {}",
             policy::in_words(problems, None)

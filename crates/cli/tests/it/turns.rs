@@ -236,7 +236,7 @@ fn images_are_waited_for() {
     Its outdated pod stays until agent:2 is on the node. Pod agent-pull-x has been pulling since 2026-01-01T00:59:20Z (for 40s); the update waits for it until 2026-01-01T01:09:20Z (in 9m20s).
     ");
     assert_snapshot!(pulls.why("node/b").lines().nth(2).unwrap(), @"Its outdated pod stays until agent:2 is on the node. No pod pulls yet, since only some of the nodes pull at a time.");
-    assert_snapshot!(pulls.why(&format!("pod/{name}")), @"It pulls images for an update of the DaemonSet, and runs nothing: it is no daemon, and counts nowhere. Node a waits for it: kubectl daemonset why node/a tells for which images.");
+    assert_snapshot!(pulls.why(&format!("pod/{name}")), @"It pulls images for an update of the DaemonSet, and runs nothing: it is no daemon, and counts nowhere. Node a waits for it: kubectl daemonset why node/a --daemonset logging/agent tells for which images.");
     assert_snapshot!(pulls.lines(&["plan"], &HEAD), @"
     Budget     1 left: 1 of 3 nodes may be unavailable, 0 are (0 not Ready)
     Pulls      3 nodes wait for images: a (agent:2, pulled for 40s), b (agent:2, not pulled yet), c (agent:2, not pulled yet)

@@ -1,6 +1,6 @@
 //! The commands that tell more about a cause, or that end it.
 
-use crate::case::Case;
+use crate::case::{Case, View};
 use crate::cause::{Cause, Trouble};
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSetMeta, OwnerReference};
@@ -128,6 +128,12 @@ pub(crate) fn base_to_name(revisions: &[ControllerRevision], plan: &Plan) -> Opt
 /// The command by which a person edits the DaemonSet.
 pub(crate) fn edit_of(meta: &DaemonSetMeta, connection: &str) -> String {
     format!("kubectl edit daemonset{connection} -n {} {}", quoted(&meta.namespace), quoted(&meta.name))
+}
+
+/// The command that tells of a node of the DaemonSet, whose namespace need not be that of the context.
+pub(crate) fn why_node(view: &View<'_>, daemon_set: &str, node: &str) -> String {
+    let (plugin, connection) = (view.plugin, view.connection);
+    format!("{plugin} why node/{} --daemonset {}{connection}", quoted(node), quoted(daemon_set))
 }
 
 /// As a word of a shell: no API server allows another name, but a dump may come from anywhere.

@@ -1,5 +1,6 @@
 //! Waits in words: limits, time, other nodes, and obstacles whose cause is in no pod.
 
+use crate::cause::why_node;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::{Ends, Finder};
 use crate::why::Limit;
@@ -114,7 +115,7 @@ impl Finder<'_> {
                 (kind.to_string(), vec![case.describe_node(node.node.as_str())])
             }
             ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit => {
-                (case.rule(node), vec![format!("{} why node/{}{connection}", case.plugin, node.node)])
+                (case.rule(node), vec![why_node(&case.view(), name, node.node.as_str())])
             }
             _ => (kind.to_string(), vec![case.describe_daemon_set()]),
         }

@@ -1,6 +1,7 @@
 //! A pod: the node that it is on, or why it belongs to no DaemonSet here.
 
 use crate::case::View;
+use crate::cause::why_node;
 use crate::plan::Planned;
 use crate::why::{AboutDaemonSet, Answer, no_plan};
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
@@ -50,7 +51,7 @@ fn without_verdict(pod: &Pod, planned: &Planned, view: &View<'_>) -> Option<Stri
     let is_its = owner.is_some_and(|owner| owner.uid == planned.daemon_set.metadata.uid);
     match &planned.plan {
         Err(error) => is_its.then(|| no_plan(error)),
-        Ok(plan) => outside(plan, pod, planned, view.plugin).or_else(|| {
+        Ok(plan) => outside(plan, pod, planned, view).or_else(|| {
             is_its.then(|| match plan.report.situation {
                 Situation::Synced => {
                     "The DaemonSet is its controller, and this plan leaves it alone.".to_owned()
@@ -62,7 +63,7 @@ fn without_verdict(pod: &Pod, planned: &Planned, view: &View<'_>) -> Option<Stri
 }
 
 /// The pod is the DaemonSet's, or was until this plan, and has no node among the verdicts.
-fn outside(plan: &Plan, pod: &Pod, planned: &Planned, plugin: &str) -> Option<String> {
+fn outside(plan: &Plan, pod: &Pod, planned: &Planned, view: &View<'_>) -> Option<String> {
     let name = &pod.metadata.name;
     let is_it = |names: &[String]| {
         names.contains(name) && pod.metadata.namespace == planned.daemon_set.metadata.namespace
@@ -86,11 +87,11 @@ fn outside(plan: &Plan, pod: &Pod, planned: &Planned, plugin: &str) -> Option<St
         }
         _ => None,
     });
-    done.or(warned).or_else(|| pulls(pod, planned, plugin))
+    done.or(warned).or_else(|| pulls(pod, planned, view))
 }
 
 /// It pulls images for the DaemonSet, and is none of its pods.
-fn pulls(pod: &Pod, planned: &Planned, plugin: &str) -> Option<String> {
+fn pulls(pod: &Pod, planned: &Planned, view: &View<'_>) -> Option<String> {
     let (meta, ds) = (&pod.metadata, &planned.daemon_set.metadata);
     let is_its = meta.labels.get(PULL_OWNER_LABEL) == Some(ds.uid.as_str()) && meta.namespace == ds.namespace;
     let node = planned
@@ -99,7 +100,8 @@ fn pulls(pod: &Pod, planned: &Planned, plugin: &str) -> Option<String> {
         .find(|(_, detail)| detail.pull.as_ref().is_some_and(|pull| pull.pod.as_ref() == Some(&meta.name)));
     let waits = match node {
         Some((node, _)) => {
-            format!(" Node {node} waits for it: {plugin} why node/{node} tells for which images.")
+            let why = why_node(view, &planned.name, node.as_str());
+            format!(" Node {node} waits for it: {why} tells for which images.")
         }
         None => " No node waits for it now.".to_owned(),
     };

@@ -107,12 +107,8 @@ impl Case<'_> {
     fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
         let goal = self.goal(node);
         let pod = node.pods.iter().find(|pod| !goal.is_of(pod)).map_or("POD", |pod| pod.pod.name.as_str());
-        let other = goal.other();
-        let namespace = &self.planned.daemon_set.metadata.namespace;
-        format!(
-            "The strategy is OnDelete: its {other} stays until somebody deletes it, as by kubectl delete \
-             pod -n {namespace} {pod}."
-        )
+        let (other, delete) = (goal.other(), self.delete_pod(pod));
+        format!("The strategy is OnDelete: its {other} stays until somebody deletes it, as by {delete}.")
     }
 
     /// Time, a kubelet or a cache decides when the node goes on.

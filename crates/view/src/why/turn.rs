@@ -104,15 +104,15 @@ impl Case<'_> {
         if turn.closed.iter().any(|gate| gate == "drained") {
             let node = &node.node;
             text.push_str(&format!(
-                " The drain opens drained: {} drain {node} tells which pods it waits for.",
-                self.plugin
+                " The drain opens drained: {} drain {node}{} tells which pods it waits for.",
+                self.plugin, self.connection
             ));
         }
         let others: Vec<&String> = turn.closed.iter().filter(|gate| *gate != "drained").collect();
         if let (Some(first), Some(request)) = (others.first(), &turn.request) {
             text.push_str(&format!(
-                " Whoever opens {first} does it by kubectl annotate node {} --overwrite {first}.gate.daemonset/{}={request:?}.",
-                node.node, turn.key
+                " Whoever opens {first} does it by kubectl annotate node{} {} --overwrite {first}.gate.daemonset/{}={request:?}.",
+                self.connection, node.node, turn.key
             ));
         }
         text

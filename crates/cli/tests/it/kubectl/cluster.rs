@@ -126,14 +126,64 @@ fn every_command_of_an_answer_names_the_cluster() {
         fs::write(fake.path("cluster.json"), steered(&[("policy", policy)]).to_string()).unwrap();
         let mut commands = 0;
         for words in [&["stuck"][..], &["rollout", "status"], &["rollout", "plan"], &["why", "node-1"]] {
-            let out = fake.run(&[words, &["--context", "prod"]].concat()).out;
-            let told: Vec<&str> = out.lines().filter(|line| line.contains("kubectl ")).collect();
-            let lost: Vec<&&str> = told.iter().filter(|line| !line.contains("--context prod")).collect();
-            assert!(lost.is_empty(), "{words:?} {policy}: {lost:#?}");
-            commands += told.len();
+            commands += commands_that_name_prod(&fake, words);
         }
         assert!(commands > 0);
     }
+}
+
+/// Runs it with `--context prod`: the number of lines with commands, each of which has it, too.
+fn commands_that_name_prod(fake: &Fake, words: &[&str]) -> usize {
+    let ran = fake.run(&[words, &["--context", "prod"]].concat());
+    let text = ran.out + &ran.err;
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("kubectl ")).collect();
+    for line in &told {
+        let commands = line.split("kubectl ").skip(1);
+        let lost: Vec<&str> = commands.filter(|command| !command.contains("--context prod")).collect();
+        assert!(lost.is_empty(), "{words:?}: {line}");
+    }
+    told.len()
+}
+
+#[test]
+fn the_commands_of_a_person_who_deletes_approves_and_opens_name_the_cluster() {
+    let daemon_set = |list: &mut Value, change: &dyn Fn(&mut Value)| {
+        let items = list["items"].as_array_mut().unwrap();
+        items.iter_mut().filter(|item| item["kind"] == "DaemonSet").for_each(change);
+    };
+    let fake = |name: &str, list: &Value| {
+        let fake = Fake::new(name, "config) echo kind-dev ;;\nget) cat \"$here/cluster.json\" ;;");
+        fs::write(fake.path("cluster.json"), list.to_string()).unwrap();
+        fake
+    };
+    let mut deletes = steered(&[]);
+    daemon_set(&mut deletes, &|ds| ds["spec"]["updateStrategy"] = json!({"type": "OnDelete"}));
+    let deletes = fake("names-cluster-delete", &deletes);
+    assert_eq!(commands_that_name_prod(&deletes, &["why", "node-1"]), 1);
+
+    let mut failed = steered(&[("policy", "{waves: [{needsApproval: true}], onFailure: {}}")]);
+    let items = failed["items"].as_array_mut().unwrap();
+    for revision in items.iter_mut().filter(|item| item["revision"] == 2) {
+        revision["metadata"]["annotations"]["rollout.daemonset/failed"] =
+            json!("2 2026-11-21T04:01:55Z it eats the disk");
+    }
+    assert_eq!(commands_that_name_prod(&fake("names-cluster-approve", &failed), &["rollout", "approve"]), 1);
+
+    let mut gates = steered(&[("policy", "{turn: {gates: [drained, backup], timeoutSeconds: 1}}")]);
+    let items = gates["items"].as_array_mut().unwrap();
+    items.push(json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "monitoring", "annotations": {"rollout.daemonset/powers": "turn"}},
+    }));
+    for node in items.iter_mut().filter(|item| item["metadata"]["name"] == "node-1") {
+        node["metadata"]["annotations"]["turn.daemonset/node-exporter.fc213aa4"] =
+            json!("2 2026-11-21T04:01:55Z");
+    }
+    let gates = fake("names-cluster-gates", &gates);
+    assert_eq!(commands_that_name_prod(&gates, &["why", "node-1"]), 1);
+    let stuck = gates.run(&["stuck", "--context", "prod"]).out;
+    let why = "kubectl daemonset why node/node-1 --daemonset monitoring/node-exporter --context prod";
+    assert!(stuck.contains(why), "{stuck}");
 }
 
 /// `KUBECTL` names another program.
@@ -179,7 +229,7 @@ fn several_daemon_sets_are_an_overview() {
     monitoring/node-exporter  RollingUpdate, maxUnavailable 1  5/5      5/5    5/5        nothing to do  on a change
 
     As of      2026-11-21T04:02:00Z, context kind-dev, all namespaces: 2 DaemonSets
-    More       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE
+    More       kubectl daemonset plan NAMESPACE/NAME, kubectl daemonset why NODE -A
     ");
     let json: Value = serde_json::from_str(&fake.printed(&["plan", "-A", "-o", "json"])).unwrap();
     let sets = json["daemonSets"].as_array().unwrap();
