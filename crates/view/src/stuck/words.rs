@@ -105,12 +105,7 @@ impl Finder<'_> {
                 let retry = retry.map(|command| command + "    # gives the failed version another chance");
                 (kind.to_string(), [status].into_iter().chain(case.undo()).chain(retry).collect())
             }
-            ObstacleKind::WaitsForDelete => {
-                let outdated = node.pods.iter().find(|pod| !pod.updated);
-                let delete = outdated.map(|pod| case.delete_pod(&pod.pod.name));
-                let text = format!("{kind}, each once the new pod of the node before is Ready");
-                (text, delete.into_iter().chain([case.roll_by_itself()]).collect())
-            }
+            ObstacleKind::WaitsForDelete => self.waits_for_delete(kind),
             ObstacleKind::NodeTaken | ObstacleKind::NodeLost | ObstacleKind::NodeUnreachable => {
                 (kind.to_string(), vec![case.describe_node(node.node.as_str())])
             }
@@ -119,6 +114,29 @@ impl Finder<'_> {
             }
             _ => (kind.to_string(), vec![case.describe_daemon_set()]),
         }
+    }
+
+    /// Under OnDelete a person does as the controller would: a pod that is down goes at once, and one that is available once no
+    /// other node lacks its pod.
+    fn waits_for_delete(&self, kind: ObstacleKind) -> (String, Vec<String>) {
+        let case = self.case;
+        let waits = |node: &&NodeVerdict| node.outcome == NodeOutcome::WaitsForDelete;
+        let (waiting, others): (Vec<_>, Vec<_>) = case.plan.report.nodes.iter().partition(waits);
+        let lacking: Vec<_> =
+            others.iter().filter(|node| node.counts.unavailable).map(|node| &node.node).collect();
+        let outdated = waiting.iter().filter_map(|node| {
+            let goal = case.goal(node);
+            Some((node.counts.unavailable, node.pods.iter().find(|pod| !goal.is_of(pod))?))
+        });
+        let first = outdated.min_by_key(|(is_down, _)| !is_down);
+        let delete = first.filter(|(is_down, _)| *is_down || lacking.is_empty());
+        let delete = delete.map(|(_, pod)| case.delete_pod(&pod.pod.name));
+        let before = match lacking.as_slice() {
+            [] => String::new(),
+            lacking => format!("; without an available pod now: {}", words::names(lacking, MOST_NAMES)),
+        };
+        let text = format!("{kind}, each once the new pod of the node before is Ready{before}");
+        (text, delete.into_iter().chain([case.roll_by_itself()]).collect())
     }
 
     /// The plan acts, and nobody carries it out.

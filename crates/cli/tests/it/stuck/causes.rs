@@ -100,6 +100,28 @@ fn on_delete_waits_for_a_person() {
     "#);
 }
 
+/// Another node would be without its pod, too.
+#[test]
+fn on_delete_takes_no_available_pod_while_a_new_one_is_down() {
+    let strategy = json!({"type": "OnDelete"});
+    assert_snapshot!(image().set("/spec/updateStrategy", strategy).stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; 1 node has an outdated pod
+    Cause      node-4: pod agent-4-q9d4m can't pull the image agent:2 of container agent: ImagePullBackOff (Back-off pulling image "agent:2": not found), since 2026-01-01T09:02:00Z (for 58m)
+               node-5: the strategy is OnDelete: delete the outdated pods yourself, each once the new pod of the node before is Ready; without an available pod now: node-4
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+               kubectl rollout undo -n logging daemonset/agent
+               kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # if nobody wants OnDelete
+    "#);
+    // A pod that is down is no loss: it goes first.
+    let down = on_delete().pod("node-5", |pod| pod["status"]["conditions"][0]["status"] = json!("False"));
+    assert_snapshot!(down.stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod
+    Cause      node-4, node-5: the strategy is OnDelete: delete the outdated pods yourself, each once the new pod of the node before is Ready
+    Run        kubectl delete pod -n logging agent-5-h7k2x
+               kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # if nobody wants OnDelete
+    "#);
+}
+
 #[test]
 fn an_image_that_can_not_be_pulled_is_a_failure() {
     assert_snapshot!(image().stuck(), @r#"
