@@ -76,7 +76,7 @@ impl Case<'_> {
         of_it.map(|revision| revision.revision).any(is_older).then(|| undo_of(meta, self.connection, number))
     }
 
-    fn describe_pod(&self, pod: &str) -> String {
+    pub(crate) fn describe_pod(&self, pod: &str) -> String {
         self.on_pod("describe", pod)
     }
 
@@ -147,6 +147,16 @@ impl Case<'_> {
     pub fn describe_daemon_set(&self) -> String {
         let name = quoted(&self.planned.daemon_set.metadata.name);
         format!("kubectl describe daemonset{}{} {name}", self.connection, self.in_namespace())
+    }
+
+    /// Whatever its finalizers wait for is left undone.
+    pub(crate) fn drop_finalizers(&self, waiting: &str) -> String {
+        let name = quoted(&self.planned.daemon_set.metadata.name);
+        let (connection, namespace) = (self.connection, self.in_namespace());
+        format!(
+            "kubectl patch daemonset{connection}{namespace} {name} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    \
+             # if nobody does the work that {waiting} waits for"
+        )
     }
 
     pub fn get_quotas(&self) -> String {

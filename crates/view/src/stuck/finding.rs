@@ -112,11 +112,14 @@ impl<'c> Finder<'c> {
     }
 
     fn of_daemon_set(&self, kind: ObstacleKind) -> Finding {
-        let commands = vec![self.case.describe_daemon_set()];
+        let (text, commands) = match kind {
+            ObstacleKind::BeingDeleted => self.being_deleted(),
+            _ => (kind.to_string(), vec![self.case.describe_daemon_set()]),
+        };
         Finding {
             ends: Ends::Somebody,
             nodes: Vec::new(),
-            text: kind.to_string(),
+            text,
             since: None,
             until: None,
             cause: None,

@@ -5,12 +5,16 @@ use crate::stuck::change::last_change;
 use crate::stuck::finding::{Ends, Finder};
 use crate::why::Limit;
 use crate::words;
+use daemonset::model::{OwnerReference, Pod};
 use daemonset::outlook::ObstacleKind;
 use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// Names at most so many nodes that use a limit.
 const MOST_NAMES: usize = 5;
+/// The finalizer of a deletion that waits for the pods (v1.36 `metav1.FinalizerDeleteDependents`).
+const FOREGROUND: &str = "foregroundDeletion";
 
 impl Finder<'_> {
     /// A limit, time or other nodes.
@@ -114,6 +118,37 @@ impl Finder<'_> {
             }
             _ => (kind.to_string(), vec![case.describe_daemon_set()]),
         }
+    }
+
+    /// `kubectl describe` does not tell of finalizers.
+    pub(super) fn being_deleted(&self) -> (String, Vec<String>) {
+        let case = self.case;
+        let meta = &case.planned.daemon_set.metadata;
+        let finalizers = meta.other.get("finalizers").and_then(Value::as_array).into_iter().flatten();
+        let (foreground, others): (Vec<&str>, Vec<&str>) =
+            finalizers.filter_map(Value::as_str).partition(|name| *name == FOREGROUND);
+        let mut text = ObstacleKind::BeingDeleted.to_string();
+        let mut commands = vec![case.describe_daemon_set()];
+        let is_its = |pod: &&Pod| {
+            let owner = OwnerReference::controller_of(&pod.metadata.owner_references);
+            pod.metadata.namespace == meta.namespace && owner == Some(meta.uid.as_str())
+        };
+        let pods: Vec<&Pod> = case.models.pods.iter().filter(is_its).collect();
+        if !others.is_empty() {
+            let (noun, keeps) =
+                if others.len() == 1 { ("finalizer", "keeps") } else { ("finalizers", "keep") };
+            text.push_str(&format!("; the {noun} {} {keeps} it", others.join(", ")));
+            commands.push(case.drop_finalizers(&others.join(", ")));
+        }
+        if !foreground.is_empty() && !pods.is_empty() {
+            let names = words::names(pods.iter().map(|pod| &pod.metadata.name), MOST_NAMES);
+            text.push_str(&format!(
+                "; {} of it must be gone first: {names}",
+                words::count(pods.len(), "pod")
+            ));
+            commands.extend(pods.first().map(|pod| case.describe_pod(&pod.metadata.name)));
+        }
+        (text, commands)
     }
 
     /// Under OnDelete a person does as the controller would: a pod that is down goes at once, and one that is available once no

@@ -2,7 +2,7 @@
 
 use super::{Cluster, HOUR, MINUTE, ago};
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The image of the new version on node-4 can't be pulled.
 pub(super) fn image() -> Cluster {
@@ -98,6 +98,31 @@ fn on_delete_waits_for_a_person() {
     Run        kubectl delete pod -n logging agent-4-h7k2x
                kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # if nobody wants OnDelete
     "#);
+}
+
+/// No `kubectl describe` tells of the finalizers of a DaemonSet.
+#[test]
+fn a_deletion_that_does_not_end_names_those_who_hold_it() {
+    let deleted = |finalizers: Value| {
+        let cluster = Cluster::updated(5, HOUR).set("/metadata/deletionTimestamp", json!(ago(HOUR)));
+        cluster
+            .set("/metadata/finalizers", finalizers)
+            .without_pod("node-1")
+            .without_pod("node-2")
+            .without_pod("node-3")
+    };
+    assert_snapshot!(deleted(json!(["example.com/flush"])).stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod
+    Cause      the DaemonSet is being deleted, so that the controller does nothing; the finalizer example.com/flush keeps it
+    Run        kubectl describe daemonset -n logging agent
+               kubectl patch daemonset -n logging agent --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody does the work that example.com/flush waits for
+    "#);
+    assert_snapshot!(deleted(json!(["foregroundDeletion"])).stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod
+    Cause      the DaemonSet is being deleted, so that the controller does nothing; 2 pods of it must be gone first: agent-4-q9d4m, agent-5-q9d4m
+    Run        kubectl describe daemonset -n logging agent
+               kubectl describe pod -n logging agent-4-q9d4m
+    ");
 }
 
 /// Another node would be without its pod, too.
