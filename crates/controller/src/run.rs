@@ -38,6 +38,8 @@ use tokio::time::sleep;
 /// When it can't start, or when it loses its lease. A restart begins with fresh caches.
 pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
     tracing::info!(policy = %serde_json::to_string(&policy)?, role = ?args.role(), "starting");
+    // Before the lease is: a process that can't begin must not keep others from acting.
+    let recorder = args.record.as_deref().map(Recorder::new).transpose()?;
     let needs_lease = args.leader_elect && args.executes_plans();
     let deadline = match needs_lease {
         true => RenewDeadline::new(BootClock::default()),
@@ -72,7 +74,7 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
     let mode = mode(&args, comparison.as_ref(), &clients.writes, (&metrics, output.clone()), &tasks);
     let watches = connection.watches.clone();
     let mut shutdown = Shutdown { signals, leadership, watches, tasks: ended, output };
-    let worker = worker((&args, policy), (&caches, queue), mode, (&metrics, &connection))?;
+    let worker = worker((&args, policy), (&caches, queue), (mode, recorder), (&metrics, &connection));
     let scope = Scope { namespace: args.namespace.clone(), selector: args.selector.clone() };
     let (controller, reason) = tokio::select! {
         started = Controller::start(worker, cache_writers, &clients.reads, &scope, args.workers, &tasks) => {
@@ -124,23 +126,23 @@ fn mode(
 fn worker(
     (args, policy): (&Args, Policy),
     (caches, queue): (&Caches, Arc<Queue<Key>>),
-    mode: Mode,
+    (mode, recorder): (Mode, Option<Recorder>),
     (metrics, connection): (&Metrics, &Connection),
-) -> anyhow::Result<Worker> {
-    Ok(Worker {
+) -> Worker {
+    Worker {
         turns: Turns::new(caches, &queue),
         caches: caches.clone(),
         queue,
         mode,
         policies: Policies::new(policy, args.role()),
         status_interval: Duration::from_millis(args.status_interval),
-        recorder: args.record.as_deref().map(Recorder::new).transpose()?,
+        recorder,
         metrics: metrics.clone(),
         connection: connection.clone(),
         clock: Clock::default(),
         other_controller: OtherController::new(args.reaction()),
         per_daemon_set: Arc::default(),
-    })
+    }
 }
 
 /// Waits for the calls under way and gives the lease back. After the loss of the lease another process acts: calls under way

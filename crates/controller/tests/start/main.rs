@@ -122,6 +122,20 @@ fn a_process_without_a_kubeconfig_says_so_in_one_sentence() {
     );
 }
 
+/// A standby would be ready, and fail once it holds the lease.
+#[test]
+fn a_folder_of_recordings_that_cant_be_made_ends_the_process_before_it_asks_for_the_lease() {
+    let api = Api::start();
+    let mut command = program(&["--listen=127.0.0.1:0", "--record=/proc/none"]);
+    let (code, lines) = code_and_lines(command.env("KUBECONFIG", api.kubeconfig("record")).output().unwrap());
+    assert_eq!(code, Some(1));
+    assert!(
+        lines.last().is_some_and(|line| line.contains("ERROR") && line.contains("create /proc/none: ")),
+        "{lines:#?}"
+    );
+    assert_eq!(api.rest(), [""; 0], "no lease was written");
+}
+
 /// With and without a lease, whose requests come first.
 #[test]
 fn an_unreachable_server_is_one_line_with_its_address() {
