@@ -13,8 +13,10 @@ use daemonset_lease::Standby;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
@@ -22,6 +24,8 @@ use tokio::time::{sleep, timeout};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// Connections that may wait to be accepted, as for `TcpListener::bind`.
+const BACKLOG: i32 = 1024;
 /// The most connections at once.
 const MAX_CONNECTIONS: usize = 100;
 /// How long a client may take to send the head of a request.
@@ -42,9 +46,32 @@ pub(crate) async fn serve(
     standby: Standby,
     tasks: &Tasks,
 ) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(address).await.with_context(|| format!("listen on {address}"))?;
+    let listener = bind(address).await.with_context(|| format!("listen on {address}"))?;
     tasks.spawn("HTTP server", accept(listener, router(metrics, health, standby)));
     Ok(())
+}
+
+/// As in Go, 0.0.0.0 stands for all addresses of the machine, also those of IPv6: a pod may have no other.
+async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    if address.ip().is_unspecified()
+        && let Ok(listener) = bind_both(address.port())
+    {
+        return Ok(listener);
+    }
+    // Another address, a machine without IPv6, or a port in use.
+    TcpListener::bind(address).await
+}
+
+/// A listener for IPv4 and IPv6, whatever the machine's default is (`net.ipv6.bindv6only`).
+fn bind_both(port: u16) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV6, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_only_v6(false)?;
+    // As `TcpListener::bind` does: a port whose last connections have just ended is free.
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)).into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
 }
 
 fn router(metrics: Metrics, health: Health, standby: Standby) -> Router {
@@ -143,6 +170,25 @@ mod tests {
         let (mut text, _) = (String::new(), stream.write_all(request.as_bytes()).await);
         let _ = stream.read_to_string(&mut text).await;
         text
+    }
+
+    /// A pod of a cluster without IPv4 has no other address for its probes.
+    #[tokio::test]
+    async fn all_addresses_of_the_machine_are_those_of_ipv6_too() {
+        if TcpListener::bind("[::1]:0").await.is_err() {
+            return; // This machine has none.
+        }
+        for address in ["0.0.0.0:0", "[::]:0"] {
+            let listener = bind(address.parse().unwrap()).await.unwrap();
+            let port = listener.local_addr().unwrap().port();
+            for host in ["127.0.0.1", "::1"] {
+                assert!(TcpStream::connect((host, port)).await.is_ok(), "{host} of {address}");
+            }
+        }
+        let alone = bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let port = alone.local_addr().unwrap().port();
+        assert!(TcpStream::connect(("::1", port)).await.is_err());
+        assert!(bind(([0, 0, 0, 0], port).into()).await.is_err(), "the port is in use");
     }
 
     #[tokio::test(start_paused = true)]
