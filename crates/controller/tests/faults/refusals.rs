@@ -5,6 +5,8 @@ use crate::cluster::{AGENT, CONTROLLER, Cluster, HOUR};
 use crate::faults::{Fault, Verb};
 use crate::log::Log;
 use crate::objects::rolling;
+use crate::rollouts::POLICY;
+use crate::rollouts::driver::{DRIVER, driven};
 use crate::store::{Actor, Id, Kind, id, text};
 use daemonset::Policy;
 use daemonset::kubernetes::go_json;
@@ -81,6 +83,23 @@ async fn a_revision_without_the_escapes_of_go_is_changed_by_an_update() {
     cluster.done(HOUR).await;
     assert_eq!(numbers(&cluster), [1, 3, 4]);
     assert_eq!(cluster.count(|verb, kind| (verb, kind) == (Verb::Update, Kind::Revision)), 1);
+    assert_eq!(events(&cluster, "FailedUpdate"), []);
+    cluster.finish(80).await;
+}
+
+/// A driver marks it, with its fewer rights.
+#[tokio::test(start_paused = true)]
+async fn a_driver_marks_a_revision_without_the_escapes_of_go() {
+    let mut cluster = Cluster::steady(4, json!({"type": "OnDelete"})).await;
+    cluster.api.state().store.invariants.max_unavailable = 2;
+    release(&cluster, "agent:v2", SCRIPT);
+    sleep(MINUTE).await;
+    let script = cluster.revisions().pop().expect("a revision");
+    store_as(&cluster, &script, &script["data"].to_string());
+    cluster.start(CONTROLLER, Role::Comparison).await;
+    cluster.annotate(POLICY, Some(&driven("waves: [{upTo: 1}, {}]")));
+    cluster.start(DRIVER, Role::Driver).await;
+    cluster.done(HOUR).await;
     assert_eq!(events(&cluster, "FailedUpdate"), []);
     cluster.finish(80).await;
 }

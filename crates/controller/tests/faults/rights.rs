@@ -55,7 +55,9 @@ impl Rights {
     }
 
     pub fn allow(&self, verb: Verb, kind: Kind) -> bool {
-        if verb == Verb::Evict && kind != Kind::Pod {
+        if (verb == Verb::Evict && kind != Kind::Pod)
+            || (verb == Verb::UpdateStatus && kind != Kind::DaemonSet)
+        {
             return false;
         }
         let (group, resource) = match (kind, verb) {
@@ -120,6 +122,7 @@ fn the_role_of_a_driver_is_smaller_than_the_one_of_a_controller() {
             (Verb::Create, Kind::Event),
             (Verb::Patch, Kind::Revision),
             (Verb::Patch, Kind::Event),
+            (Verb::Update, Kind::Revision),
             (Verb::Delete, Kind::Pod),
         ]
     );
