@@ -98,11 +98,13 @@ impl FleetMetrics {
         if report.done() == report.budget.map(|budget| budget.desired) {
             return None;
         }
+        let now = self.clock.now();
         let known = before.filter(|before| before.revision == revision.name).and_then(|before| before.since);
         match revision.origin {
             RevisionOrigin::Kept if report.outdated() == Some(0) => known,
-            RevisionOrigin::Kept => known.or(made_at).or_else(|| Some(self.clock.now())),
-            _ => Some(self.clock.now()),
+            // The clock of the API server may be ahead of ours.
+            RevisionOrigin::Kept => known.or_else(|| Some(made_at.map_or(now, |made_at| made_at.min(now)))),
+            _ => Some(now),
         }
     }
 
@@ -175,4 +177,29 @@ fn gauge<L: EncodeLabelSet, V: EncodeGaugeValue>(
         metric.encode_family(&labels)?.encode_gauge(&value)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use daemonset::{Recording, plan};
+    use prometheus_client::encoding::text::encode;
+    use prometheus_client::registry::Registry;
+
+    /// A process that has just begun dates a rollout by the API server's clock. An age below 0 would keep the alert silent.
+    #[test]
+    fn a_revision_from_the_future_is_new() {
+        let recording =
+            std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/recording.json")).unwrap();
+        let recording = Recording::from_json(&recording).unwrap();
+        let now = recording.now;
+        let fleet = FleetMetrics::new(Clock::new(move || now));
+        let key = Key { namespace: "ns".to_owned(), name: "agent".to_owned() };
+        let plan = plan(&recording.snapshot().unwrap());
+        fleet.show(&key, &plan, Some(now + SignedDuration::from_hours(1)));
+        let (mut registry, mut text) = (Registry::default(), String::new());
+        registry.register_collector(Box::new(fleet));
+        encode(&mut text, &registry).unwrap();
+        assert!(text.contains("rollout_age_seconds{namespace=\"ns\",daemonset=\"agent\"} 0.0\n"), "{text}");
+    }
 }
