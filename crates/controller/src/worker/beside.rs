@@ -16,6 +16,11 @@ impl Worker {
             tracing::warn!(daemonset = %key, "{foreign}");
             executor.report(ds, EventType::Warning, ForeignStatus::REASON, &foreign.to_string());
         }
+        self.pause()
+    }
+
+    /// Until when this process stops. Shows that it does.
+    pub(super) fn pause(&self) -> Option<Instant> {
         let until = self.other_controller.stops_until();
         let stops = i64::from(until.is_some());
         if self.metrics.beside_another.set(stops) != stops && stops == 0 {

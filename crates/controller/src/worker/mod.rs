@@ -216,6 +216,10 @@ impl Worker {
     fn left_cache(&self, key: &Key) {
         self.queue.forget(key);
         self.other_controller.forget(key);
+        if let Some(until) = self.pause() {
+            // Nothing else may tell of its end.
+            self.queue.add_at(key.clone(), until);
+        }
         self.metrics.forget(key);
         self.turns.stop(key);
         self.turns.look_for_leftovers();
@@ -304,9 +308,12 @@ mod tests {
         worker.other_controller.observe(&before, &after);
 
         worker.reconcile(&gone).await;
-        assert!(worker.queue.is_empty());
         assert_eq!(worker.other_controller.take_unreported(&gone), None);
-        advance(ABSENT_STATE_TTL).await;
+        let pause = Duration::from_secs(60);
+        advance(pause).await;
+        worker.reconcile(&gone).await;
+        assert!(worker.queue.is_empty());
+        advance(ABSENT_STATE_TTL - pause).await;
         worker.reconcile(&other).await;
         assert_eq!(worker.states().len(), 1, "its calls in flight may still matter");
         advance(Duration::from_secs(1)).await;

@@ -92,6 +92,21 @@ async fn beside_another_controller_nothing_is_done() {
     cluster.finish(50).await;
 }
 
+/// The DaemonSet with the sign is gone before the pause is over, and nothing else changes.
+#[tokio::test(start_paused = true)]
+async fn the_metric_of_a_pause_ends_with_the_pause() {
+    let cluster = Cluster::steady(4, rolling(1)).await;
+    cluster.api.state().store.create(Actor::Others, Kind::DaemonSet, daemon_set("second", &rolling(1)));
+    sleep(Duration::from_secs(60)).await;
+    let second = id(Kind::DaemonSet, "second");
+    cluster.api.state().store.change(Actor::Others, &second, |ds| ds["status"]["numberReady"] = json!(9));
+    sleep(Duration::from_secs(1)).await;
+    assert!(cluster.metrics.text().contains("daemonset_beside_another 1"));
+    cluster.api.state().store.remove(Actor::Others, &second);
+    sleep(Duration::from_secs(70)).await;
+    assert!(cluster.metrics.text().contains("daemonset_beside_another 0"));
+}
+
 /// Its own writes are known, also where their response is lost, and so is the state of a cluster that it finds.
 #[tokio::test(start_paused = true)]
 async fn alone_it_never_stops() {
