@@ -167,6 +167,18 @@ fn rules(role: &Value) -> BTreeSet<String> {
     typed["rules"].as_array().unwrap().iter().map(Value::to_string).collect()
 }
 
+/// It asks for no object by its name.
+#[test]
+fn a_comparison_may_list_and_watch_and_nothing_else() {
+    let files = files();
+    let file = files.iter().find(|file| file.path.ends_with("compare/rbac.yaml")).unwrap();
+    for role in file.documents.iter().filter(|document| document["rules"].is_array()) {
+        for rule in role["rules"].as_array().unwrap() {
+            assert_eq!(rule["verbs"], json!(["list", "watch"]), "{rule}");
+        }
+    }
+}
+
 /// Further rights are off by default: each is a rule that a component adds to roles that are there.
 #[test]
 fn each_part_adds_a_right_that_the_roles_lack() {
