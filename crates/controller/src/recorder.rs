@@ -32,7 +32,10 @@ impl Recorder {
     }
 
     fn append(&self, key: &Key, recording: &Recording) -> anyhow::Result<()> {
-        let path = self.directory.join(format!("{}.{}.jsonl", key.namespace, key.name));
+        let path = self.directory.join(file_name(key));
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
         let mut line = serde_json::to_vec(recording)?;
         line.push(b'\n');
         // Only the owner may read the file: the environment in a template may hold secrets.
@@ -40,5 +43,46 @@ impl Recorder {
         // One write: the file contains the whole line or no part of it.
         file.write_all(&line)?;
         Ok(())
+    }
+}
+
+/// The name of the file of a DaemonSet. One that no file system takes has a folder for its begin.
+fn file_name(key: &Key) -> String {
+    const LONGEST: usize = 255 - ".jsonl".len();
+    let name = format!("{}.{}", key.namespace, key.name);
+    match name.split_at_checked(LONGEST).filter(|(_, end)| !end.is_empty()) {
+        Some((begin, end)) => format!("{begin}/{end}.jsonl"),
+        None => name + ".jsonl",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both names are as long as the API server lets them be; a file system takes 255 bytes.
+    #[test]
+    fn a_daemon_set_of_any_name_is_recorded() {
+        let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/recording.json");
+        let recording = Recording::from_json(&fs::read(recording).unwrap()).unwrap();
+        let snapshot: Snapshot<'_> = recording.snapshot().unwrap();
+        let folder = std::env::temp_dir().join(format!("daemonset-recorder-{}", std::process::id()));
+        let recorder = Recorder::new(&folder).unwrap();
+        let long = |end: &str| Key { namespace: "n".repeat(63), name: "a".repeat(253 - end.len()) + end };
+        for key in [long("b"), long("c"), Key { namespace: "ns".to_owned(), name: "agent".to_owned() }] {
+            recorder.append(&key, &Recording::from(&snapshot)).unwrap();
+            recorder.append(&key, &Recording::from(&snapshot)).unwrap();
+        }
+        let files = fs::read_dir(&folder).unwrap().flat_map(|entry| {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
+            } else {
+                vec![path]
+            }
+        });
+        let lines: Vec<usize> = files.map(|file| fs::read_to_string(file).unwrap().lines().count()).collect();
+        assert_eq!(lines, [2; 3], "each has a file of its own");
+        fs::remove_dir_all(folder).unwrap();
     }
 }
