@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[allow(missing_docs, clippy::exhaustive_enums, reason = "internal")]
 pub enum Movement {
     Settled,
+    /// Its own part is done. A pod beside the available one ends, and holds a place in maxSurge until then.
+    Ends,
     Acting,
     Waiting,
     /// The limit holds it: other nodes must move first.
@@ -34,6 +36,8 @@ impl Movement {
             return Movement::Blocked(ObstacleKind::NodeLost);
         }
         match outcome {
+            // Beside an available pod of the goal only terminating ones stay, and one that is overdue holds no place.
+            NodeOutcome::UpToDate if counts.doubled => Movement::Ends,
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
             NodeOutcome::Create { rejected, .. }
             | NodeOutcome::UpdateInPlace { rejected, .. }
@@ -88,6 +92,7 @@ impl Movement {
         match self {
             Movement::BlockedFrom(kind, since) => blocked_if(is_blocked(kind, since, now, patience), kind),
             Movement::Settled
+            | Movement::Ends
             | Movement::Acting
             | Movement::Waiting
             | Movement::Held
@@ -179,6 +184,8 @@ pub struct Obstacles {
     acts: bool,
     /// A node waits for time.
     waits: bool,
+    /// A pod ends, and gives its place to a node that the limit holds.
+    ends: bool,
     /// A limit, or a wave that is not open, holds a node.
     holds: bool,
     /// A wave bakes: time alone opens the next one, or brings it to a person who approves it.
@@ -213,8 +220,9 @@ impl Obstacles {
             |(kind, since): &(&ObstacleKind, &Timestamp)| is_blocked(**kind, **since, now, patience);
         let past = self.from.iter().filter(is_past).map(|(kind, _)| *kind);
         let kinds: BTreeSet<ObstacleKind> = self.kinds.iter().copied().chain(past.clone()).collect();
-        // A wave that bakes opens the next one by time alone, for the nodes that it holds.
-        let waits = self.waits || past.count() < self.from.len() || (self.bakes && self.holds);
+        // A wave that bakes opens the next one by time alone, for the nodes that it holds; a pod that ends gives one of them its place.
+        let gives_way = self.holds && (self.bakes || self.ends);
+        let waits = self.waits || past.count() < self.from.len() || gives_way;
         if self.acts || (waits && !stops_the_others(kinds.iter())) {
             return Vec::new();
         }
@@ -228,6 +236,7 @@ impl Obstacles {
             Movement::Acting => *self = Obstacles { acts: true, bakes: self.bakes, ..Obstacles::default() },
             _ if self.acts => {}
             Movement::Settled => {}
+            Movement::Ends => self.ends = true,
             Movement::Waiting => self.waits = true,
             Movement::Held => self.holds = true,
             Movement::Blocked(kind) => _ = self.kinds.insert(kind),

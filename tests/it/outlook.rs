@@ -96,6 +96,18 @@ fn a_terminating_pod_is_an_obstacle_once_it_is_overdue() {
     assert_eq!(obstacles(&fleet(0)), ["Overdue: a"]);
 }
 
+/// Under surge the outdated pod of an updated node has until its grace period is over: then the next node has its place.
+#[test]
+fn a_rollout_waits_for_an_outdated_pod_that_ends_beside_its_successor() {
+    let updated = |seconds| node("a").has(new()).has(old().terminating(seconds));
+    let fleet = |seconds| given(surging(1)).node(updated(seconds)).node(node("b").has(old()));
+    let kinds = |given: &Given| Obstacles::new(&given.plan()).at(now(), SignedDuration::from_secs(600));
+    assert_eq!((parts(&fleet(30)).0, kinds(&fleet(30))), (moving(0, 1), vec![]));
+    assert_eq!(parts(&fleet(0)).0, moving(1, 0), "an overdue pod holds no place");
+    let last = given(surging(1)).node(updated(30)).node(node("b").has(new()));
+    assert_eq!(parts(&last), (json!({"type": "Complete"}), 0, Some(0)), "nobody waits for the place");
+}
+
 #[test]
 fn a_ready_pod_without_a_time_never_becomes_available() {
     let fleet = given(rolling(1))

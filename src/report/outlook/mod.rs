@@ -142,13 +142,14 @@ fn state(moves: &[(&NodeName, Movement)], bakes: bool) -> (RolloutState, Vec<Obs
     }
     let count = |wanted| whole(moves.iter().filter(|(_, movement)| *movement == wanted).count());
     let (acting, mut waiting) = (count(Movement::Acting), count(Movement::Waiting));
-    if bakes && acting + waiting == 0 {
-        waiting = count(Movement::Held);
+    let held = count(Movement::Held);
+    if acting + waiting == 0 && held > 0 {
+        waiting = if bakes { held } else { count(Movement::Ends) };
     }
     let moves_on = acting > 0 || (waiting > 0 && !stops_the_others(by_kind.keys()));
     // Nodes that the limit holds wait for others; without others nothing ends their wait.
-    let held = moves.iter().filter(|(_, movement)| *movement == Movement::Held);
-    if by_kind.is_empty() && !moves_on && held.clone().count() > 0 {
+    if by_kind.is_empty() && !moves_on && held > 0 {
+        let held = moves.iter().filter(|(_, movement)| *movement == Movement::Held);
         by_kind.insert(ObstacleKind::NoRoom, held.map(|(node, _)| (*node).clone()).collect());
     }
     let obstacles: Vec<Obstacle> =
@@ -169,7 +170,7 @@ fn rounds_left(plan: &Plan, moves: &[(&NodeName, Movement)]) -> Option<u32> {
         StrategyInForce::Surge(_) => budget.max_surge,
     };
     let ready = plan.report.nodes.iter().filter(|node| is_outdated(node, is_ready)).count();
-    let under_way = moves.iter().any(|(_, movement)| *movement != Movement::Settled);
+    let under_way = moves.iter().any(|(_, movement)| !matches!(movement, Movement::Settled | Movement::Ends));
     Some(whole(ready).div_ceil(limit.max(1)).max(u32::from(under_way)))
 }
 

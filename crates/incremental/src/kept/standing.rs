@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 pub(super) enum Standing {
     #[default]
     Settled,
+    /// A pod beside the available one ends, and gives its place to another node.
+    Ends,
     /// Node sync is not done with it: a plan that does not look at it is full.
     Acting,
     Waiting,
@@ -60,6 +62,7 @@ impl Standing {
     fn of(movement: Movement) -> (Self, Option<Timestamp>) {
         let standing = match movement {
             Movement::Settled => Standing::Settled,
+            Movement::Ends => Standing::Ends,
             Movement::Acting => Standing::Acting,
             Movement::Waiting => Standing::Waiting,
             Movement::Held => Standing::Held,
@@ -73,6 +76,7 @@ impl Standing {
 /// How many nodes have each standing. Settled ones, which are most, are not counted.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
+    ends: u32,
     acting: u32,
     waiting: u32,
     held: u32,
@@ -85,6 +89,7 @@ struct Counts {
 impl Counts {
     fn change(&mut self, standing: Standing, change: impl Fn(&mut u32)) {
         let nodes = match standing {
+            Standing::Ends => &mut self.ends,
             Standing::Acting => &mut self.acting,
             Standing::Waiting => &mut self.waiting,
             Standing::Held => &mut self.held,
@@ -140,6 +145,9 @@ impl Kept {
             // Nothing else matters.
             obstacles.add(Movement::Acting);
             return obstacles;
+        }
+        if counts.ends > 0 {
+            obstacles.add(Movement::Ends);
         }
         if counts.waiting > 0 {
             obstacles.add(Movement::Waiting);
