@@ -178,6 +178,12 @@ impl NodeSync {
         self.backed_off.get(found)
     }
 
+    /// The pod that has the name of a node's pod, where that keeps the pod away.
+    pub fn name_taken_by(&self, node: NodeIx) -> Option<PodIx> {
+        let found = self.names_taken.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+        self.names_taken.get(found).map(|(_, pod)| *pod)
+    }
+
     /// The updated pod that goes only because this outdated one of its node is kept instead.
     pub fn given_up_for(&self, outdated: FleetIx) -> Option<FleetIx> {
         let found = self.given_up.binary_search_by_key(&outdated, |pair| pair.outdated).ok()?;

@@ -127,8 +127,20 @@ impl AtRest<'_> {
                 NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) }
             }
             Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
-            None => self.termination(node).unwrap_or(NodeOutcome::WaitsForNextPlan),
+            None => {
+                let waits = self.termination(node).or_else(|| self.taken_name(node));
+                waits.unwrap_or(NodeOutcome::WaitsForNextPlan)
+            }
         }
+    }
+
+    /// Another pod has the name of the node's. It may be one of the DaemonSet's that has ended, and is not removed yet.
+    fn taken_name(&self, node: NodeIx) -> Option<NodeOutcome> {
+        let pod = self.fleet.snapshot.pod(self.node_sync.name_taken_by(node)?);
+        Some(match pod.deleted_at {
+            Some(at) => NodeOutcome::WaitsForTermination { overdue_at: Some(at) },
+            None => NodeOutcome::NameTaken { pod: pod.name.to_owned() },
+        })
     }
 
     /// The node waits for the last of its terminating pods.

@@ -51,6 +51,7 @@ impl Movement {
             NodeOutcome::WaitsForGates { .. } => Movement::Blocked(ObstacleKind::ClosedGates),
             NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
             NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
+            NodeOutcome::NameTaken { .. } => Movement::Blocked(ObstacleKind::NameTaken),
             NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull | NodeOutcome::WaitsForRevision => {
                 Movement::Waiting
             }

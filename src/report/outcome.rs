@@ -156,6 +156,12 @@ pub enum NodeOutcome {
     /// The update is driven, and the other controller, which creates the pods, has not created the revision of the new version, not adopted
     /// it, or not made it the newest: perhaps it does not know the new version yet.
     WaitsForRevision,
+    /// It gets no pod: each pod of this node has one name, and another pod has it.
+    #[non_exhaustive]
+    NameTaken {
+        /// The name.
+        pod: String,
+    },
 }
 
 /// A few words, with the instant until or since when they hold. The alternate form `{:#}` leaves the instant out; it is
@@ -218,6 +224,7 @@ impl fmt::Display for NodeOutcome {
             NodeOutcome::WaitsForRevision => f.write_str(
                 "waits: the other controller has not made the revision of the new version the newest",
             ),
+            NodeOutcome::NameTaken { pod } => write!(f, "waits: another pod has the name {pod}"),
         }?;
         if let NodeOutcome::Create { rejected: Some(rejected), .. }
         | NodeOutcome::UpdateInPlace { rejected: Some(rejected), .. }
@@ -267,7 +274,8 @@ impl NodeOutcome {
             | NodeOutcome::WaitsForPull
             | NodeOutcome::DoesNotFit { .. }
             | NodeOutcome::WaitsForRoom
-            | NodeOutcome::WaitsForRevision => None,
+            | NodeOutcome::WaitsForRevision
+            | NodeOutcome::NameTaken { .. } => None,
         }
     }
 }

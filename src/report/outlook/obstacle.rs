@@ -59,6 +59,8 @@ pub enum ObstacleKind {
     NodeUnreachable,
     /// The new pod does not fit on the node.
     DoesNotFit,
+    /// Each pod of the node has one name, and another pod has it.
+    NameTaken,
     /// The limit is used up for another reason than those above.
     NoRoom,
 }
@@ -68,7 +70,7 @@ const _: () = assert!(ObstacleKind::ALL.len() == ObstacleKind::NoRoom as usize +
 
 impl ObstacleKind {
     /// All kinds, in their order.
-    pub const ALL: [ObstacleKind; 20] = [
+    pub const ALL: [ObstacleKind; 21] = [
         ObstacleKind::SelectingAll,
         ObstacleKind::BeingDeleted,
         ObstacleKind::WaitsForDelete,
@@ -88,6 +90,7 @@ impl ObstacleKind {
         ObstacleKind::ClosedGates,
         ObstacleKind::NodeUnreachable,
         ObstacleKind::DoesNotFit,
+        ObstacleKind::NameTaken,
         ObstacleKind::NoRoom,
     ];
 }
@@ -136,6 +139,7 @@ impl fmt::Display for ObstacleKind {
             ObstacleKind::DoesNotFit => {
                 "the new pod requests more than the node has: make room, or give the pods a priority"
             }
+            ObstacleKind::NameTaken => "another pod has the name of the node's: delete it, or rename the DaemonSet",
             ObstacleKind::NoRoom => "the limit is used up",
         })
     }

@@ -82,6 +82,7 @@ const EVERYTHING: &[&str] = &[
     "outcome WaitsForPull",
     "outcome DoesNotFit",
     "outcome WaitsForRoom",
+    "outcome NameTaken",
     "outcome TurnBegins",
     "outcome UpdateInPlace",
     "counts downBefore",

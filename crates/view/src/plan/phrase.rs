@@ -185,6 +185,7 @@ pub fn urgency(outcome: &NodeOutcome) -> Urgency {
         | NodeOutcome::TurnsKept
         | NodeOutcome::NodeUnreachable
         | NodeOutcome::DoesNotFit { .. }
+        | NodeOutcome::NameTaken { .. }
         | _ => Urgency::Stuck,
     }
 }

@@ -113,7 +113,7 @@ impl Finder<'_> {
             ObstacleKind::NodeTaken | ObstacleKind::NodeLost | ObstacleKind::NodeUnreachable => {
                 (kind.to_string(), vec![case.describe_node(node.node.as_str())])
             }
-            ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit => {
+            ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit | ObstacleKind::NameTaken => {
                 (case.rule(node), vec![why_node(&case.view(), name, node.node.as_str())])
             }
             _ => (kind.to_string(), vec![case.describe_daemon_set()]),

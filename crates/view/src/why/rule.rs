@@ -69,7 +69,8 @@ impl Case<'_> {
             | NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
             | NodeOutcome::WaitsForTargets { .. }
-            | NodeOutcome::WaitsForDelete => self.held(node),
+            | NodeOutcome::WaitsForDelete
+            | NodeOutcome::NameTaken { .. } => self.held(node),
             _ => self.waits(node),
         }
     }
@@ -92,7 +93,10 @@ impl Case<'_> {
                  {leaving}; target nodes without an available pod: {unavailable}. Under surge as many of the leaving nodes as \
                  that keep their pods, the last ones by name, until the target nodes are served."
             ),
-            NodeOutcome::WaitsForNextPlan => self.name_taken(node).unwrap_or_else(|| self.next_plan()),
+            NodeOutcome::WaitsForNextPlan => self.next_plan(),
+            NodeOutcome::NameTaken { .. } => {
+                self.name_taken(node).unwrap_or_else(|| format!("It {}.", node.outcome))
+            }
             other => format!("It {other}."),
         }
     }

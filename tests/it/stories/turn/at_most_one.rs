@@ -1,7 +1,9 @@
 //! One name for each node: the API server itself refuses a second pod.
 
-use crate::support::{Given, given, new, node, old, pod, rolling, surging};
+use crate::support::{Given, at, given, new, node, now, old, pod, rolling, surging};
+use daemonset::outlook::{ObstacleKind, Obstacles};
 use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler, Recording};
+use jiff::SignedDuration;
 use serde_json::json;
 
 /// The name of each pod for node a.
@@ -42,6 +44,23 @@ fn the_pod_of_another_owner_with_that_name_is_told() {
     let given = named(given(rolling(1)).node(node("a")).stray("elsewhere", other));
     assert_eq!(given.steps(), [""; 0]);
     assert_eq!(json!(given.plan().warnings), json!([{"type": "NameTaken", "nodes": {"a": NAME}}]));
+}
+
+/// Nothing goes on until somebody acts: another plan would not help.
+#[test]
+fn a_node_whose_name_is_taken_is_an_obstacle() {
+    let given = |other| named(given(rolling(1)).node(node("a")).stray("elsewhere", other));
+    let obstacles = |given: &Given| Obstacles::new(&given.plan()).at(now(), SignedDuration::from_secs(600));
+    let outcome = |given: &Given| json!(given.plan().report.nodes[0].outcome);
+    let other = || pod("x").named(NAME).owned_by("other");
+    let taken = given(other());
+    assert_eq!(outcome(&taken), json!({"type": "NameTaken", "pod": NAME}));
+    assert_eq!(obstacles(&taken), [ObstacleKind::NameTaken]);
+    for ends in [other().terminating(30), new().named(NAME).failed().terminating(30)] {
+        let ends = given(ends);
+        assert_eq!(outcome(&ends), json!({"type": "WaitsForTermination", "overdueAt": at(30)}));
+        assert_eq!(obstacles(&ends), [], "its name is free soon");
+    }
 }
 
 #[test]
