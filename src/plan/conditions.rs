@@ -89,11 +89,13 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     let Progress { revision, begins, desired, done, outdated, .. } = progress;
     let complete = format!("{revision} is rolled out");
     let stays_complete = !begins && *outdated == 0 && was_complete(previous, &complete);
+    // A version that has failed is not rolled out, although each node may have an available pod of it.
+    let has_failed = progress.reason.is_of_failure();
     // Before the figures are compared: of no nodes all are done, and nothing has been rolled out.
     if *desired == 0 {
         return Condition { reason: Reason::Complete, message: NO_TARGETS.to_owned() };
     }
-    if done == desired || stays_complete {
+    if !has_failed && (done == desired || stays_complete) {
         return Condition { reason: Reason::Complete, message: complete };
     }
     let has = if *done == 1 { "has" } else { "have" };

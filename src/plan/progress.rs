@@ -64,6 +64,11 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
+    /// Whether the new version has failed.
+    pub(crate) const fn is_of_failure(self) -> bool {
+        matches!(self, Reason::TooManyFailures | Reason::ProgressDeadlineExceeded | Reason::RolledBack)
+    }
+
     /// The type and the status of its condition, and its own word.
     pub(crate) const fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {

@@ -76,6 +76,20 @@ fn it_is_false_once_the_new_version_has_failed() {
     );
 }
 
+/// Its pods may be available and crash from time to time: the verdict stands, and on the way back the first plan tells of it.
+#[test]
+fn it_is_false_although_each_node_has_the_failed_version() {
+    for (action, expected) in
+        [("Pause", "TooManyFailures"), ("RollBack", "RolledBack"), ("Undo", "RolledBack")]
+    {
+        let rollout = json!({"onFailure": {"action": action}});
+        let fleet = given(rolling(1)).policy(json!({"conditions": true, "rollout": rollout}));
+        let fleet = revisions(fleet, revision("old", 1), &[("failed", &mark("TooManyFailures"))]);
+        let (status, reason, _) = progressing(&fleet.nodes(["a", "b"], new()));
+        assert_eq!((status.as_str(), reason.as_str()), ("False", expected), "{action}");
+    }
+}
+
 #[test]
 fn a_rollout_that_is_over_is_complete() {
     let fleet = given(rolling(1)).policy(json!({"conditions": true, "rollout": {"waves": [{"upTo": 1}]}}));
