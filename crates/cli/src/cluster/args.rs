@@ -249,7 +249,8 @@ pub(crate) fn is_file(word: &str) -> bool {
     let path = Path::new(word);
     let ending = path.extension().and_then(|ending| ending.to_str());
     word == "-"
-        || matches!(ending, Some("json" | "jsonl" | "yaml" | "yml"))
+        // A DaemonSet's name may end as a file's does.
+        || (matches!(ending, Some("json" | "jsonl" | "yaml" | "yml")) && !Wanted::has_kind(word))
         || (path.exists() && !path.is_dir())
         // A directory is no file either, and its name may be that of a DaemonSet.
         || word.starts_with(['.', '/']) || word.ends_with('/')

@@ -34,6 +34,12 @@ impl Wanted {
         Ok(Wanted::named(namespace, name))
     }
 
+    /// Whether it is `ds/NAME`.
+    pub fn has_kind(text: &str) -> bool {
+        text.split_once('/')
+            .is_some_and(|(kind, name)| is_kind(kind) && !name.is_empty() && !name.contains('/'))
+    }
+
     /// One DaemonSet.
     pub fn named(namespace: Option<&str>, name: &str) -> Self {
         Wanted { namespace: namespace.map(str::to_owned), name: Some(name.to_owned()), labels: None }

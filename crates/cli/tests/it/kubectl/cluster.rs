@@ -213,6 +213,8 @@ fn a_daemon_set_may_be_named_in_several_ways() {
         fake.refused(&["plan", "monitoring/x", "-n", "logging"]),
         "error: --namespace logging: the DaemonSet is named in monitoring"
     );
+    // The name of a file, but for the kind before it.
+    assert!(fake.refused(&["plan", "ds/web.yaml"]).contains("no DaemonSet web.yaml"));
     assert_eq!(fake.refused(&["plan", "a/b/c"]), "error: \"a/b/c\": must be NAME or NAMESPACE/NAME");
     assert_eq!(
         fake.refused(&["plan", "web", "--daemonset", "logging/web"]),
