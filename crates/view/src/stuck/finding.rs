@@ -86,7 +86,7 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
 }
 
 /// Whether the plan acts on the node.
-fn acts(node: &NodeVerdict) -> bool {
+pub(super) fn acts(node: &NodeVerdict) -> bool {
     matches!(
         node.outcome,
         NodeOutcome::Create { .. } | NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. }
@@ -167,7 +167,7 @@ impl<'c> Finder<'c> {
                 (Ends::Somebody, text, commands)
             }
             // Within the patience, too: nothing comes of it until somebody does something.
-            None if acts(node) && self.case.refusal().is_some() => {
+            None if self.case.refusal_on(node).is_some() => {
                 let (text, commands) = self.not_done();
                 (Ends::Somebody, text, commands)
             }

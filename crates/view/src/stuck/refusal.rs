@@ -3,13 +3,20 @@
 use crate::case::Case;
 use crate::cluster::Refusal;
 use crate::stuck::change::last_change;
+use crate::stuck::finding::acts;
 use crate::words;
+use daemonset::report::NodeVerdict;
 
 impl Case<'_> {
     /// The last refusal, unless something was done after it.
     pub fn refusal(&self) -> Option<&Refusal> {
         let refusal = self.models.refusals.of(self.planned.daemon_set.metadata.uid.as_str())?;
         last_change(self).is_none_or(|at| at <= refusal.at).then_some(refusal)
+    }
+
+    /// The same for a node that the plan acts on.
+    pub fn refusal_on(&self, node: &NodeVerdict) -> Option<&Refusal> {
+        self.refusal().filter(|_| acts(node))
     }
 
     /// `the API server refuses it: Error creating: … (21 times, the last time 18s ago)`.

@@ -50,7 +50,10 @@ impl Case<'_> {
 
     /// The commands that tell more of its cause, or of those of the nodes that hold it.
     pub fn look(&self, node: &NodeVerdict) -> Vec<String> {
-        let of = |node: &NodeVerdict| self.cause(node).map(|cause| self.commands(node, &cause));
+        let of = |node: &NodeVerdict| {
+            let of_cause = self.cause(node).map(|cause| self.commands(node, &cause));
+            of_cause.or_else(|| self.refusal_on(node).map(|refusal| self.commands_of_refusal(refusal)))
+        };
         of(node).unwrap_or_else(|| {
             let of_users = self.users(node).into_iter().filter_map(of).next();
             of_users.unwrap_or_default()

@@ -191,12 +191,16 @@ impl Case<'_> {
         users.into_iter().filter(|it| it.node != node.node).collect()
     }
 
-    /// ` It is spent by node-2 (waits until Ready).`
+    /// ` It is spent by node-2 (waits until Ready).`, and why an action on such a node does not happen.
     fn spent_by(&self, nodes: &[&NodeVerdict]) -> String {
         let named = nodes.iter().map(|node| format!("{} ({})", node.node, self.in_short(node)));
+        let refused = nodes.iter().find(|node| self.refusal_on(node).is_some());
         match nodes {
             [] => String::new(),
-            _ => format!(" It is spent by {}.", words::names(named, MOST_NAMES)),
+            _ => {
+                let refused = refused.map(|_| self.refused_before()).unwrap_or_default();
+                format!(" It is spent by {}.{refused}", words::names(named, MOST_NAMES))
+            }
         }
     }
 

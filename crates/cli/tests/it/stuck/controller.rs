@@ -114,6 +114,17 @@ fn a_refused_create_is_told_by_its_event() {
     node-4 should run a pod.
     It has no pod of the DaemonSet.
     This plan creates its pod at once, because it has none. The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago).
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get resourcequotas -n logging
+    "#);
+    // The node that it holds is told the same.
+    assert_snapshot!(cluster.why("node-5"), @r#"
+    Node node-5, DaemonSet logging/agent
+    node-5 should run a pod.
+    Pod agent-5-h7k2x is outdated, of revision #1 (the current one is #2); it is Ready and available since 2025-12-24T02:00:00Z (for 8d).
+    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by node-4 (CREATE: the node has none). The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago). It goes once node-4 has an available pod again.
+    Run        kubectl describe daemonset -n logging agent
+               kubectl get resourcequotas -n logging
     "#);
     // Nobody waits out the patience to be told.
     let soon = Cluster::updated(3, 9 * MINUTE)
