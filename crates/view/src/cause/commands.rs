@@ -185,9 +185,17 @@ impl Case<'_> {
         self.patch_strategy(r#"{"type":"RollingUpdate","rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}"#)
     }
 
-    /// The strategy for a DaemonSet whose pods nobody deletes.
-    pub fn roll_by_itself(&self) -> String {
-        self.patch_strategy(r#"{"type":"RollingUpdate"}"#) + "    # if nobody wants OnDelete"
+    /// The ways out for a DaemonSet whose pods nobody deletes.
+    pub fn roll_by_itself(&self) -> Vec<String> {
+        let patch = self.patch_strategy(r#"{"type":"RollingUpdate"}"#);
+        let policy = self.steered().map(|steered| steered.policy);
+        if policy.is_none_or(|policy| policy.waves.is_empty() && !policy.paused) {
+            return vec![patch + "    # if nobody wants OnDelete"];
+        }
+        let drive =
+            self.edit_policy() + "    # with drive in its policy the driver deletes the pods, wave by wave";
+        let past = "    # Kubernetes' own controller then updates all nodes within maxUnavailable, whatever the policy says";
+        vec![drive, patch + past]
     }
 
     fn patch_strategy(&self, strategy: &str) -> String {

@@ -171,7 +171,7 @@ impl Finder<'_> {
             lacking => format!("; without an available pod now: {}", words::names(lacking, MOST_NAMES)),
         };
         let text = format!("{kind}, each once the new pod of the node before is Ready{before}");
-        (text, delete.into_iter().chain([case.roll_by_itself()]).collect())
+        (text, delete.into_iter().chain(case.roll_by_itself()).collect())
     }
 
     /// The plan acts, and nobody carries it out.

@@ -100,6 +100,20 @@ fn on_delete_waits_for_a_person() {
     "#);
 }
 
+/// Kubernetes' own controller reads no policy: the strategy alone would roll all nodes past the waves.
+#[test]
+fn on_delete_with_waves_is_to_be_driven() {
+    let waves = on_delete().annotated("policy", "waves: [{upTo: 4}, {needsApproval: true}]");
+    assert_snapshot!(waves.stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod
+    Cause      node-4: the strategy is OnDelete: delete the outdated pods yourself, each once the new pod of the node before is Ready
+    Held       node-5: held for wave 1: wave 1 waits for the pods of the waves before it
+    Run        kubectl delete pod -n logging agent-4-h7k2x
+               kubectl edit daemonset -n logging agent    # with drive in its policy the driver deletes the pods, wave by wave
+               kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # Kubernetes' own controller then updates all nodes within maxUnavailable, whatever the policy says
+    "#);
+}
+
 /// No `kubectl describe` tells of the finalizers of a DaemonSet.
 #[test]
 fn a_deletion_that_does_not_end_names_those_who_hold_it() {
