@@ -3,6 +3,7 @@
 use crate::cluster::{Choice, Form, Input, Kubectl, Models, Needs, Objects, Read, Wanted};
 use crate::shell::console::{Format, Stop, system_clock};
 use daemonset::Plan;
+use daemonset_view::case::View;
 use daemonset_view::plan::Planned;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -110,12 +111,22 @@ impl Source {
         }
     }
 
-    /// Reads the events of DaemonSets whose plans act, where there is a cluster and one may read them: they tell of refused calls.
-    pub(crate) fn learn_refusals(&self, models: &mut Models, planned: &[Planned]) {
+    /// Reads the events of DaemonSets whose plans act, where there is a cluster and one may read them: they tell of refused calls. Of
+    /// pods that can't be created, since their namespace is being deleted, that namespace alone tells.
+    pub(crate) fn learn_refusals(&self, models: &mut Models, planned: &[Planned], now: Timestamp) {
         let Source::Kubectl(kubectl) = self else { return };
         let acts = planned.iter().any(|planned| planned.plan.as_ref().is_ok_and(Plan::acts));
         if let Some(read) = if acts { kubectl.warnings() } else { None } {
             models.refusals.append(read.into_refusals());
+        }
+        let view = View { models, now, plugin: "", connection: "" };
+        let may_end = planned.iter().filter(|planned| {
+            planned.plan.as_ref().is_ok_and(|plan| view.case(planned, plan).may_lack_its_namespace())
+        });
+        let names: BTreeSet<String> =
+            may_end.map(|planned| planned.daemon_set.metadata.namespace.clone()).collect();
+        if let Some(read) = if names.is_empty() { None } else { kubectl.namespaces(&names) } {
+            models.ending_namespaces.append(&mut read.into_ending_namespaces());
         }
     }
 

@@ -159,6 +159,11 @@ impl Case<'_> {
         )
     }
 
+    pub(crate) fn describe_namespace(&self) -> String {
+        let namespace = quoted(&self.planned.daemon_set.metadata.namespace);
+        format!("kubectl describe namespace{} {namespace}", self.connection)
+    }
+
     pub fn get_quotas(&self) -> String {
         format!("kubectl get resourcequotas{}{}", self.connection, self.in_namespace())
     }

@@ -114,6 +114,7 @@ impl Objects {
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,
             powers: self.powers,
+            ending_namespaces: self.ending_namespaces,
             memory: self.memory,
             free: self.free,
             ingredients: self.ingredients,

@@ -47,6 +47,11 @@ impl NamespacePowers {
     pub fn of(&self, namespace: &str) -> Powers {
         self.0.get(namespace).copied().unwrap_or_default()
     }
+
+    /// Whether this namespace is among the objects.
+    pub fn knows(&self, namespace: &str) -> bool {
+        self.0.contains_key(namespace)
+    }
 }
 
 /// The objects of a cluster.
@@ -64,6 +69,8 @@ pub struct Objects {
     /// Of nodes, by name: only the linter reads it.
     pub(super) allocatable: BTreeMap<String, ResourceList>,
     pub(super) powers: NamespacePowers,
+    /// Namespaces that are being deleted.
+    pub(super) ending_namespaces: BTreeSet<String>,
     /// The first object, or time in it, that can't be read: some questions do not need it.
     pub(super) unreadable: Option<String>,
     /// The newest creation, condition change or sign of life of any object.
@@ -100,6 +107,7 @@ impl Default for Objects {
             priority_classes: Vec::new(),
             allocatable: BTreeMap::new(),
             powers: NamespacePowers::default(),
+            ending_namespaces: BTreeSet::new(),
             unreadable: None,
             newest: None,
             now: None,
@@ -136,6 +144,8 @@ pub struct Models {
     /// Of a Recording or the command line; without one the annotations of each DaemonSet decide.
     pub policy: Option<Policy>,
     pub powers: NamespacePowers,
+    /// Namespaces that are being deleted.
+    pub ending_namespaces: BTreeSet<String>,
     pub memory: Option<Memory>,
     /// The free resources of nodes, where they are known.
     pub free: BTreeMap<NodeName, ResourceList>,
@@ -190,9 +200,15 @@ impl Objects {
         self.priority_classes.extend(other.into_iter().flat_map(|other| other.priority_classes));
     }
 
-    /// Takes the powers of the namespaces of another List, and nothing else.
+    /// Takes the namespaces of another List, and nothing else.
     pub fn learn_powers(&mut self, mut other: Objects) {
         self.powers.0.append(&mut other.powers.0);
+        self.ending_namespaces.append(&mut other.ending_namespaces);
+    }
+
+    /// Its namespaces that are being deleted.
+    pub fn into_ending_namespaces(self) -> BTreeSet<String> {
+        self.ending_namespaces
     }
 
     /// The refused calls that its events tell of.
@@ -207,7 +223,7 @@ impl Objects {
 
     /// Whether this namespace is among the objects.
     pub fn knows_powers_of(&self, namespace: &str) -> bool {
-        self.powers.0.contains_key(namespace)
+        self.powers.knows(namespace)
     }
 
     /// The namespaces whose powers the policy of a DaemonSet may need.

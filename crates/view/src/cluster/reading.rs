@@ -118,6 +118,9 @@ impl Objects {
                 let annotations = annotations.and_then(|value| Labels::deserialize(value).ok());
                 let powers = annotations.as_ref().map(Powers::of_namespace).unwrap_or_default();
                 self.powers.0.insert(name(&raw).to_owned(), powers);
+                if raw.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string) {
+                    self.ending_namespaces.insert(name(&raw).to_owned());
+                }
             }
             Kind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
             Kind::Event => self.refusals.add(&raw),
@@ -159,6 +162,7 @@ impl Objects {
         self.priority_classes.append(&mut other.priority_classes);
         self.allocatable.append(&mut other.allocatable);
         self.powers.0.append(&mut other.powers.0);
+        self.ending_namespaces.append(&mut other.ending_namespaces);
         self.unreadable = self.unreadable.take().or(other.unreadable);
         self.newest = self.newest.max(other.newest);
         self.now = self.now.or(other.now);

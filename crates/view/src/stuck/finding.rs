@@ -167,8 +167,8 @@ impl<'c> Finder<'c> {
                 (Ends::Somebody, text, commands)
             }
             // Within the patience, too: nothing comes of it until somebody does something.
-            None if self.case.refusal_on(node).is_some() => {
-                let (text, commands) = self.not_done();
+            None if self.case.hindrance(node).is_some() => {
+                let (text, commands) = self.not_done(node);
                 (Ends::Somebody, text, commands)
             }
             None => {

@@ -1,10 +1,11 @@
-//! A call that the API server refuses.
+//! Why the calls of a plan come to nothing.
 
 use crate::case::Case;
 use crate::cluster::Refusal;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::acts;
 use crate::words;
+use daemonset::Action;
 use daemonset::report::NodeVerdict;
 
 impl Case<'_> {
@@ -14,9 +15,35 @@ impl Case<'_> {
         last_change(self).is_none_or(|at| at <= refusal.at).then_some(refusal)
     }
 
-    /// The same for a node that the plan acts on.
-    pub fn refusal_on(&self, node: &NodeVerdict) -> Option<&Refusal> {
-        self.refusal().filter(|_| acts(node))
+    /// Why the plan's action on this node does not happen, where that is known, and the commands that tell more of it.
+    pub fn hindrance(&self, node: &NodeVerdict) -> Option<(String, Vec<String>)> {
+        if !acts(node) {
+            return None;
+        }
+        if self.namespace_ends() {
+            let namespace = &self.planned.daemon_set.metadata.namespace;
+            let text = format!("namespace {namespace} is being deleted: no pod is created in it");
+            return Some((text, vec![self.describe_namespace()]));
+        }
+        let refusal = self.refusal()?;
+        Some((self.refused(refusal), self.commands_of_refusal(refusal)))
+    }
+
+    /// Whether the plan creates pods in a namespace that takes none.
+    pub fn namespace_ends(&self) -> bool {
+        let namespace = &self.planned.daemon_set.metadata.namespace;
+        self.models.ending_namespaces.contains(namespace) && self.creates_pods()
+    }
+
+    /// Whether it may be that its namespace takes no pods: of that Kubernetes' controller writes no event (v1.36
+    /// `pkg/controller/controller_utils.go createPods`).
+    pub fn may_lack_its_namespace(&self) -> bool {
+        let namespace = &self.planned.daemon_set.metadata.namespace;
+        self.creates_pods() && self.refusal().is_none() && !self.models.powers.knows(namespace)
+    }
+
+    fn creates_pods(&self) -> bool {
+        self.plan.actions.iter().any(|action| matches!(action, Action::CreatePod { .. }))
     }
 
     /// `the API server refuses it: Error creating: … (21 times, the last time 18s ago)`.

@@ -15,7 +15,7 @@ impl Answer<'_> {
             let found = self.findings.iter().filter(|finding| finding.ends == ends);
             lines.extend(labelled(label, found.map(|finding| finding.line())));
         }
-        if case.plan.acts() && !self.is_stuck() {
+        if case.plan.acts() && !self.is_stuck() && !case.namespace_ends() {
             lines.push(("Now", case.plan.summary()));
         }
         if case.plan.requeue().is_some() {

@@ -86,7 +86,7 @@ impl Finder<'_> {
         let case = self.case;
         let (name, connection) = (&case.planned.name, case.connection);
         match kind {
-            ObstacleKind::NotDone => self.not_done(),
+            ObstacleKind::NotDone => self.not_done(node),
             ObstacleKind::RolloutPaused => match case.steered().and_then(|steered| steered.invalid()) {
                 Some(problems) => {
                     let text =
@@ -175,11 +175,14 @@ impl Finder<'_> {
     }
 
     /// The plan acts, and nobody carries it out.
-    pub(super) fn not_done(&self) -> (String, Vec<String>) {
+    pub(super) fn not_done(&self, node: &NodeVerdict) -> (String, Vec<String>) {
         let case = self.case;
-        if let Some(refusal) = case.refusal() {
-            let text = format!("this is due: {}; {}", case.plan.summary(), case.refused(refusal));
-            return (text, case.commands_of_refusal(refusal));
+        match case.hindrance(node) {
+            Some(ends) if case.namespace_ends() => return ends,
+            Some((refused, commands)) => {
+                return (format!("this is due: {}; {refused}", case.plan.summary()), commands);
+            }
+            None => {}
         }
         let since = last_change(case).map(|at| format!(" since {}", case.since(at))).unwrap_or_default();
         let meta = &case.planned.daemon_set.metadata;

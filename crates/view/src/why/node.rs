@@ -52,7 +52,7 @@ impl Case<'_> {
     pub fn look(&self, node: &NodeVerdict) -> Vec<String> {
         let of = |node: &NodeVerdict| {
             let of_cause = self.cause(node).map(|cause| self.commands(node, &cause));
-            of_cause.or_else(|| self.refusal_on(node).map(|refusal| self.commands_of_refusal(refusal)))
+            of_cause.or_else(|| self.hindrance(node).map(|(_, commands)| commands))
         };
         of(node).unwrap_or_else(|| {
             let of_users = self.users(node).into_iter().filter_map(of).next();

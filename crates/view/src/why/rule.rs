@@ -55,12 +55,10 @@ impl Case<'_> {
         match &node.outcome {
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => nothing_to_do(node),
             NodeOutcome::Create { reason, batch, rejected, .. } => {
-                creates(self.goal(node), *reason, *batch)
-                    + &rejected_before(*rejected)
-                    + &self.refused_before()
+                creates(self.goal(node), *reason, *batch) + &rejected_before(*rejected) + &self.hindered(node)
             }
             NodeOutcome::Delete { reason, rejected, .. } => {
-                after_delete(self.goal(node), *reason) + &rejected_before(*rejected) + &self.refused_before()
+                after_delete(self.goal(node), *reason) + &rejected_before(*rejected) + &self.hindered(node)
             }
             NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
                 self.changes_in_place(node, *reason) + &rejected_before(*rejected)
@@ -75,9 +73,9 @@ impl Case<'_> {
         }
     }
 
-    fn refused_before(&self) -> String {
-        let told = self.refusal().map(|refusal| self.refused(refusal));
-        told.map(|told| format!(" {}.", words::capitalized(&told))).unwrap_or_default()
+    fn hindered(&self, node: &NodeVerdict) -> String {
+        let told = self.hindrance(node);
+        told.map(|(told, _)| format!(" {}.", words::capitalized(&told))).unwrap_or_default()
     }
 
     /// A limit or a person decides when the node goes on.
@@ -194,12 +192,15 @@ impl Case<'_> {
     /// ` It is spent by node-2 (waits until Ready).`, and why an action on such a node does not happen.
     fn spent_by(&self, nodes: &[&NodeVerdict]) -> String {
         let named = nodes.iter().map(|node| format!("{} ({})", node.node, self.in_short(node)));
-        let refused = nodes.iter().find(|node| self.refusal_on(node).is_some());
         match nodes {
             [] => String::new(),
             _ => {
-                let refused = refused.map(|_| self.refused_before()).unwrap_or_default();
-                format!(" It is spent by {}.{refused}", words::names(named, MOST_NAMES))
+                let hindered = nodes.iter().map(|node| self.hindered(node)).find(|text| !text.is_empty());
+                format!(
+                    " It is spent by {}.{}",
+                    words::names(named, MOST_NAMES),
+                    hindered.unwrap_or_default()
+                )
             }
         }
     }

@@ -172,6 +172,92 @@ fn the_events_of_a_live_cluster_are_read() {
     assert!(events.is_empty(), "{events:?}");
 }
 
+/// The API server takes no new object there, and Kubernetes' controller writes no event of that.
+#[test]
+fn a_namespace_that_is_being_deleted_is_told() {
+    let ends = |cluster: Cluster| cluster.without_pod("node-2").in_ending_namespace(MINUTE);
+    let early = ends(Cluster::updated(5, 9 * MINUTE));
+    assert_snapshot!(early.stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod
+    Cause      node-2: namespace logging is being deleted: no pod is created in it
+    Run        kubectl describe namespace logging
+    ");
+    // Neither the patience nor the status says more.
+    assert_snapshot!(ends(refused()).stuck(), @"
+    logging/agent: stuck: nothing moves until somebody does something; 1 node has an outdated pod
+    Cause      node-2, node-4: namespace logging is being deleted: no pod is created in it
+    Held       node-5: maxUnavailable is spent (2 of 1) by node-2, node-4
+    Run        kubectl describe namespace logging
+    ");
+    assert_snapshot!(early.why("node-2"), @"
+    Node node-2, DaemonSet logging/agent
+    node-2 should run a pod.
+    It has no pod of the DaemonSet.
+    This plan creates its pod at once, because it has none. Namespace logging is being deleted: no pod is created in it.
+    Run        kubectl describe namespace logging
+    ");
+    // A pod ends, which changes nothing for the others.
+    assert_snapshot!(early.clone().overdue("node-3", -25).moves(), @"
+    logging/agent: moves: 1 node to wait for, no node has an outdated pod
+    Cause      node-2: namespace logging is being deleted: no pod is created in it
+    Waiting    node-3: pod agent-3-q9d4m ends, and should be gone at 2026-01-01T10:00:25Z, in 25s
+    Run        kubectl describe namespace logging
+    ");
+    let held = early.clone().overdue("node-3", 30 * MINUTE);
+    let held = held.pod("node-3", |pod| pod["metadata"]["finalizers"] = json!(["example.com/flush"]));
+    assert_snapshot!(held.stuck(), @r#"
+    logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod
+    Cause      node-2: namespace logging is being deleted: no pod is created in it
+               node-3: pod agent-3-q9d4m should be gone, and the finalizer example.com/flush keeps it, since 2026-01-01T09:30:00Z (for 30m)
+    Run        kubectl describe namespace logging
+               kubectl describe pod -n logging agent-3-q9d4m
+               kubectl patch pod -n logging agent-3-q9d4m --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody does the work that example.com/flush waits for
+    "#);
+    // A namespace that stays is no reason.
+    let mut stays = early;
+    stays.namespaces[0]["metadata"]["deletionTimestamp"].take();
+    assert!(stays.moves().contains("1 node to act on"));
+}
+
+/// It is read only where a pod is to be created, and no refused call explains why none comes.
+#[cfg(unix)]
+#[test]
+fn the_namespace_of_a_live_cluster_is_read() {
+    use crate::kubectl::Fake;
+    let ask = |name: &str, cluster: &Cluster, words: &[&str]| {
+        let script = "case \"$*\" in *events*) cat \"$here/events.json\" ;; *namespace/*) cat \"$here/namespace.json\" ;; *) cat \"$here/all.json\" ;; esac";
+        let fake = Fake::new(name, &format!("config) echo kind-dev ;;\nget) {script} ;;"));
+        let (mut all, ending) = (cluster.clone(), Cluster::updated(5, HOUR).in_ending_namespace(MINUTE));
+        std::fs::write(fake.path("events.json"), crate::plan::list(std::mem::take(&mut all.events))).unwrap();
+        std::fs::write(fake.path("namespace.json"), ending.namespaces[0].to_string()).unwrap();
+        std::fs::write(fake.path("all.json"), all.json()).unwrap();
+        let ran = fake.run(&[words, &["--now", super::NOW, "-n", "logging"]].concat());
+        let read =
+            fake.calls().into_iter().filter(|call| call.starts_with("get namespace")).collect::<Vec<_>>();
+        (ran, read)
+    };
+    for (words, code) in [(&["stuck", "agent"][..], 1), (&["why", "node-4"], 0), (&["why", "agent"], 0)] {
+        let (ran, read) = ask(&format!("ends-{}", words.join("-")), &refused(), words);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{}", ran.out);
+        assert!(
+            ran.out.to_lowercase().contains("namespace logging is being deleted: no pod is created in it"),
+            "{}",
+            ran.out
+        );
+        assert!(ran.out.contains("kubectl describe namespace logging"), "{}", ran.out);
+        assert_eq!(
+            read.first().map(String::as_str),
+            Some("get namespace/logging -o json --namespace logging")
+        );
+    }
+    for (name, cluster) in
+        [("ends-quota", quota()), ("ends-idle", idle()), ("ends-done", Cluster::updated(5, HOUR))]
+    {
+        let (ran, read) = ask(name, &cluster, &["why", "agent"]);
+        assert!(read.is_empty(), "{read:?} {}", ran.out);
+    }
+}
+
 /// Another group and version names the fields of an event in another way, and a series has its own times.
 #[test]
 fn events_of_both_versions_are_read() {

@@ -28,6 +28,7 @@ pub(crate) struct Cluster {
     pods: Vec<Value>,
     revisions: Vec<Value>,
     events: Vec<Value>,
+    namespaces: Vec<Value>,
 }
 
 fn template(image: &str) -> Value {
@@ -108,6 +109,7 @@ impl Cluster {
             pods: pods.collect(),
             revisions: vec![revision("old", 1, 240 * HOUR), revision("new", 2, ready_for + MINUTE)],
             events: Vec::new(),
+            namespaces: Vec::new(),
         }
     }
 
@@ -206,10 +208,17 @@ impl Cluster {
         self
     }
 
+    /// Its namespace is being deleted since so many seconds.
+    fn in_ending_namespace(mut self, seconds: i64) -> Self {
+        let metadata = json!({"name": "logging", "creationTimestamp": ago(240 * HOUR), "deletionTimestamp": ago(seconds)});
+        self.namespaces.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}));
+        self
+    }
+
     pub(crate) fn json(&self) -> String {
         let all =
             [vec![self.daemon_set.clone()], self.nodes.clone(), self.pods.clone(), self.revisions.clone()];
-        crate::plan::list([all.concat(), self.events.clone()].concat())
+        crate::plan::list([all.concat(), self.events.clone(), self.namespaces.clone()].concat())
     }
 
     /// Asks a question about it, at [`NOW`].
