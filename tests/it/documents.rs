@@ -121,3 +121,19 @@ fn each_link_leads_to_a_file_and_a_heading() {
     assert!(broken.is_empty(), "{broken:#?}");
     assert!(count > 50, "{count}: the documents are read");
 }
+
+/// A link to a document that is no chapter leads nowhere in the book.
+#[test]
+fn each_document_is_a_chapter_of_the_book() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let summary = docs.join("SUMMARY.md");
+    let chapters = links(&fs::read_to_string(&summary).unwrap());
+    let chapters: Vec<PathBuf> =
+        chapters.iter().map(|chapter| docs.join(chapter).canonicalize().unwrap()).collect();
+    let missing: Vec<PathBuf> = documents()
+        .into_iter()
+        .map(|document| document.canonicalize().unwrap())
+        .filter(|document| *document != summary.canonicalize().unwrap() && !chapters.contains(document))
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+}
