@@ -11,7 +11,7 @@ use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::pull::{Images, PullPod};
 use crate::node::sync::NodeSync;
-use crate::node::turn::NodeTurn;
+use crate::node::turn::{GatedTurn, NodeTurn};
 use crate::node::{change, fit, pull, turn};
 use crate::pods::history::History;
 use crate::position::{self, NodeIx, Position};
@@ -31,7 +31,7 @@ pub enum Wait {
     /// A kubelet that does not report: nothing begins there.
     NodeUnreachable,
     /// Closed gates.
-    Gates(Vec<String>),
+    Gates { gates: Vec<String>, turn: GatedTurn },
     /// The images of its goal.
     Pull,
     /// A resource of the node.
@@ -276,7 +276,8 @@ impl Asker<'_, '_> {
             Some(at) if at <= now => _ = found.overdue.insert(node, closed.clone()),
             at => found.next_overdue = found.next_overdue.into_iter().chain(at).min(),
         }
-        (!turn::proceeds(turn, rules, now)).then_some(Wait::Gates(closed))
+        (!turn::proceeds(turn, rules, now))
+            .then(|| Wait::Gates { gates: closed, turn: turn::gated(turn, rules) })
     }
 
     fn lacks_images(&self, found: &mut Found, node: NodeIx, is_ready: bool) -> bool {

@@ -12,6 +12,7 @@ use daemonset_objects::kubernetes::well_known::{GATE_INFIX, PULL_OWNER_LABEL, TU
 use daemonset_objects::model::Uid;
 use daemonset_objects::{NodeView, PodView};
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A turn, as the annotation `turn.daemonset/<turn key>` of its node has it: `<number> <instant>[ cordoned]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,29 @@ pub struct NodeTurn<'a> {
     pub in_flight_until: Option<Timestamp>,
     /// When the turn began.
     pub at: Timestamp,
+}
+
+/// A turn whose gates are not all open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct GatedTurn {
+    /// When it began.
+    pub since: Timestamp,
+    /// When its gates are overdue; `None` if the policy has no timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overdue_at: Option<Timestamp>,
+    /// The node is taken then, whatever its gates say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proceeds: bool,
+}
+
+impl GatedTurn {
+    /// From when on the patience of a person counts: the beginning of the turn, or the end of the time that the policy gives its gates.
+    /// `None` where time alone ends the wait.
+    pub fn late_from(&self) -> Option<Timestamp> {
+        (!self.proceeds).then(|| self.overdue_at.unwrap_or(self.since))
+    }
 }
 
 /// The nodes in turn, in the order of the snapshot.
@@ -118,6 +142,13 @@ pub(crate) fn overdue_at(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> Option<Time
 /// Whether a node whose gates are closed is taken all the same.
 pub(crate) fn proceeds(turn: &NodeTurn<'_>, rules: &TurnPolicy, now: Timestamp) -> bool {
     rules.on_timeout == OnTimeout::Proceed && overdue_at(turn, rules).is_some_and(|at| at <= now)
+}
+
+/// The wait of a node whose gates are closed.
+pub(crate) fn gated(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> GatedTurn {
+    let overdue_at = overdue_at(turn, rules);
+    let proceeds = rules.on_timeout == OnTimeout::Proceed && overdue_at.is_some();
+    GatedTurn { since: turn.at, overdue_at, proceeds }
 }
 
 /// Whether a decision about this snapshot looks at more of its objects than a tracker keeps: turns, pulls, changes in place, fit, and

@@ -226,7 +226,7 @@ fn outcome_of_wait(wait: &Wait) -> NodeOutcome {
         Wait::TurnsKept => NodeOutcome::TurnsKept,
         Wait::InFlight { until } => NodeOutcome::InFlight { until: *until },
         Wait::NodeUnreachable => NodeOutcome::NodeUnreachable,
-        Wait::Gates(gates) => NodeOutcome::WaitsForGates { gates: gates.clone() },
+        Wait::Gates { gates, turn } => NodeOutcome::WaitsForGates { gates: gates.clone(), turn: Some(*turn) },
         Wait::Pull => NodeOutcome::WaitsForPull,
         Wait::Fit { resource } => NodeOutcome::DoesNotFit { resource: resource.clone() },
         Wait::Room => NodeOutcome::WaitsForRoom,

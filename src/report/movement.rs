@@ -18,7 +18,7 @@ pub enum Movement {
     /// The limit holds it: other nodes must move first.
     Held,
     Blocked(ObstacleKind),
-    /// It waits until this instant and, for [`ObstacleKind::NotReady`], the patience of the caller; then it is blocked.
+    /// It waits until this instant and, for some kinds, the patience of the caller; then it is blocked.
     BlockedFrom(ObstacleKind, Timestamp),
 }
 
@@ -48,7 +48,10 @@ impl Movement {
             }
             NodeOutcome::WaitsForNextPlan | NodeOutcome::TurnBegins => Movement::Acting,
             NodeOutcome::TurnsKept => Movement::Blocked(ObstacleKind::TurnsKept),
-            NodeOutcome::WaitsForGates { .. } => Movement::Blocked(ObstacleKind::ClosedGates),
+            NodeOutcome::WaitsForGates { turn: None, .. } => Movement::Blocked(ObstacleKind::ClosedGates),
+            NodeOutcome::WaitsForGates { turn: Some(turn), .. } => {
+                blocked_from(ObstacleKind::ClosedGates, turn.late_from())
+            }
             NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
             NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
             NodeOutcome::NameTaken { .. } => Movement::Blocked(ObstacleKind::NameTaken),
@@ -107,13 +110,15 @@ pub(super) fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
 }
 
 /// Without an instant it waits, however long. A tracker keeps the instants of `NotReady` and `Overdue` alone (`kept/standing.rs` of
-/// daemonset-incremental).
+/// daemonset-incremental): it makes no plan with turns.
 fn blocked_from(kind: ObstacleKind, since: Option<Timestamp>) -> Movement {
     since.map_or(Movement::Waiting, |since| Movement::BlockedFrom(kind, since))
 }
 
 fn is_blocked(kind: ObstacleKind, since: Timestamp, now: Timestamp, patience: SignedDuration) -> bool {
-    let patience = if kind == ObstacleKind::NotReady { patience } else { SignedDuration::ZERO };
+    // A terminating pod has had its time already.
+    let is_watched = matches!(kind, ObstacleKind::NotReady | ObstacleKind::ClosedGates);
+    let patience = if is_watched { patience } else { SignedDuration::ZERO };
     now.duration_since(since) >= patience
 }
 

@@ -2,6 +2,7 @@
 
 use crate::action::{CreateReason, DeleteReason};
 use crate::input::memory::Rejections;
+use crate::node::turn::GatedTurn;
 use crate::rollout::report::HoldReason;
 use daemonset_objects::Lifecycle;
 use jiff::Timestamp;
@@ -142,6 +143,9 @@ pub enum NodeOutcome {
     WaitsForGates {
         /// These gates, in the order of the policy.
         gates: Vec<String>,
+        /// Its turn; `None` in a report of an older version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<GatedTurn>,
     },
     /// The images of the new version are not on it yet.
     WaitsForPull,
@@ -215,7 +219,7 @@ impl fmt::Display for NodeOutcome {
             NodeOutcome::TurnsKept => f.write_str("waits: the policy of turns can't be read"),
             NodeOutcome::InFlight { .. } => f.write_str("waits to see the change of the node"),
             NodeOutcome::NodeUnreachable => f.write_str("waits: the node does not report"),
-            NodeOutcome::WaitsForGates { gates } => {
+            NodeOutcome::WaitsForGates { gates, .. } => {
                 write!(f, "in turn, waits for {}", gates.join(", "))
             }
             NodeOutcome::WaitsForPull => f.write_str("waits for its images"),

@@ -247,3 +247,42 @@ fn a_wave_that_bakes_beside_a_tolerated_failure_moves() {
     assert_eq!(parts(&given).0["type"], "Moving");
     assert_eq!(Obstacles::new(&given.plan()).at(now(), SignedDuration::from_secs(600)), []);
 }
+
+/// Nobody is needed while the drain goes on, nor where the policy takes the pod all the same.
+#[test]
+fn closed_gates_are_an_obstacle_once_patience_is_over() {
+    let fleet = |seconds, turn: Value| {
+        given(rolling(1)).policy(json!({"turn": turn})).node(node("a").in_turn(seconds).has(old()))
+    };
+    let kinds = |given: &Given| Obstacles::new(&given.plan()).at(now(), SignedDuration::from_secs(600));
+    let gates = json!({"gates": ["x"]});
+    let overdue = json!({"gates": ["x"], "timeoutSeconds": 60});
+    let proceeds = json!({"gates": ["x"], "timeoutSeconds": 3600, "onTimeout": "Proceed"});
+    for (seconds, turn) in [(10, &gates), (599, &gates), (659, &overdue), (10, &proceeds), (3599, &proceeds)]
+    {
+        let given = fleet(seconds, turn.clone());
+        assert_eq!((parts(&given).0, kinds(&given)), (moving(0, 1), vec![]), "{seconds} {turn}");
+    }
+    for (seconds, turn) in [(600, &gates), (660, &overdue)] {
+        let given = fleet(seconds, turn.clone());
+        let found = (obstacles(&given), kinds(&given));
+        assert_eq!(
+            found,
+            (vec!["ClosedGates: a".to_owned()], vec![ObstacleKind::ClosedGates]),
+            "{seconds} {turn}"
+        );
+    }
+    assert_eq!(parts(&fleet(3600, proceeds)).0, moving(1, 0), "the plan takes the pod");
+}
+
+/// A report of an older version tells no turn.
+#[test]
+fn closed_gates_without_their_turn_are_an_obstacle_at_once() {
+    let policy = json!({"turn": {"gates": ["x"]}});
+    let mut plan = given(rolling(1)).policy(policy).node(node("a").in_turn(10).has(old())).plan();
+    let mut outcome = json!(plan.report.nodes[0].outcome);
+    outcome.as_object_mut().unwrap().remove("turn").unwrap();
+    plan.report.nodes[0].outcome = serde_json::from_value(outcome).unwrap();
+    let outlook = Outlook::new(&plan, now(), SignedDuration::from_secs(600));
+    assert_eq!(obstacles_of(outlook.unwrap()), ["ClosedGates: a"]);
+}

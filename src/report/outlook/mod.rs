@@ -83,8 +83,9 @@ pub enum RolloutState {
 }
 
 impl Outlook {
-    /// The outlook by a plan made at `now`. A pod that has not become Ready for `patience` is an obstacle; for a Deployment,
-    /// `progressDeadlineSeconds` is 600 by default, and a DaemonSet has no such field.
+    /// The outlook by a plan made at `now`. A pod that has not become Ready for `patience` is an obstacle, and so is a gate that has not
+    /// opened for so long since the turn began, or since it is overdue; for a Deployment, `progressDeadlineSeconds` is 600 by default, and
+    /// a DaemonSet has no such field.
     ///
     /// # Errors
     /// [`PartialReport`] for a plan from changes, by which any rollout would be complete as soon as nothing changes:

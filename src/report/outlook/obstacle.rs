@@ -53,7 +53,8 @@ pub enum ObstacleKind {
     NotDone,
     /// The policy of turns can't be read.
     TurnsKept,
-    /// The node is in turn, and gates are not open.
+    /// Gates of the node's turn have not opened for longer than the caller's patience, or for so long since they are overdue. Where the
+    /// policy takes the pod all the same, they are no obstacle.
     ClosedGates,
     /// The node does not report: its pod can neither end nor become Ready, and no turn begins.
     NodeUnreachable,

@@ -297,6 +297,7 @@ impl Turns {
             if WAITS.contains(&kind) {
                 let mut wait = outcome.clone();
                 wait.as_object_mut().unwrap().remove("type");
+                wait.as_object_mut().unwrap().remove("turn");
                 wait["outcome"] = json!(kind);
                 waits.insert(node.node.to_string(), wait);
             }

@@ -74,6 +74,8 @@ fn waits(plan: &Plan) -> BTreeMap<NodeName, Value> {
         let Value::Object(mut outcome) = serde_json::to_value(&node.outcome).ok()? else { return None };
         let kind = outcome.remove("type").filter(|kind| WAITS.iter().any(|wait| kind == wait))?;
         outcome.insert("outcome".to_owned(), kind);
+        // A line has the gates alone.
+        outcome.remove("turn");
         // The same text, whatever order serde_json keeps.
         outcome.sort_keys();
         Some((node.node.clone(), Value::Object(outcome)))

@@ -182,6 +182,31 @@ fn a_gate_that_is_not_overdue_tells_when_it_is() {
     "#);
 }
 
+/// Nobody is needed before that.
+#[test]
+fn closed_gates_tell_when_they_count_as_stuck() {
+    let stuck = |turn: Value, seconds| {
+        let policy = json!({"turn": turn});
+        Fleet::under(policy).in_turn(seconds, "").lines(&["stuck"], &["logging", "Cause", "Waiting"])
+    };
+    assert_snapshot!(stuck(json!({"gates": ["drained", "backup"]}), 60), @"
+    logging/agent: moves: 1 node to wait for, 3 nodes have an outdated pod, about 3 rounds left
+    Waiting    a: in turn since 2026-01-01T00:59:00Z (for 60s), waits for drained and backup; it counts as stuck in 9m
+    ");
+    assert_snapshot!(stuck(json!({"gates": ["drained"], "timeoutSeconds": 900}), 60), @"
+    logging/agent: moves: 1 node to wait for, 3 nodes have an outdated pod, about 3 rounds left
+    Waiting    a: in turn since 2026-01-01T00:59:00Z (for 60s), waits for drained; it counts as stuck in 24m
+    ");
+    let proceeds = json!({"gates": ["backup"], "timeoutSeconds": 900, "onTimeout": "Proceed"});
+    assert_snapshot!(stuck(proceeds, 60), @"
+    logging/agent: moves: 1 node to wait for, 3 nodes have an outdated pod, about 3 rounds left
+    Waiting    a: in turn since 2026-01-01T00:59:00Z (for 60s), waits for backup; its pod goes all the same at 2026-01-01T01:14:00Z, in 14m
+    ");
+    let late = Fleet::under(json!({"turn": {"gates": ["backup"]}})).in_turn(600, "");
+    let ran = run("stuck", &["-f", "-"], late.0.to_string().as_bytes());
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+}
+
 #[test]
 fn a_node_in_turn_waits_for_its_new_pod() {
     let mut fleet = gates().in_turn(600, " cordoned");

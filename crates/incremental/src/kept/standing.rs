@@ -169,7 +169,8 @@ impl Kept {
         if blocked_from.is_empty() {
             return obstacles;
         }
-        // These are all kinds of `Movement::BlockedFrom`. The last node of each kind decides.
+        // These are all kinds of `Movement::BlockedFrom` but closed gates, and no plan of a tracker has those. The last node of each kind
+        // decides.
         for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue] {
             let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
             let last = blocked_from.range(of_kind).rev().find(|(_, _, slot)| !slots.contains(slot));

@@ -5,7 +5,7 @@ use crate::cause::Cause;
 use crate::why::Limit;
 use crate::words;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
-use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict};
+use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -147,7 +147,7 @@ impl<'c> Finder<'c> {
     }
 
     /// The end of the patience.
-    fn stuck_at(&self, at: Timestamp) -> String {
+    pub(super) fn stuck_at(&self, at: Timestamp) -> String {
         format!("; it counts as stuck {}", words::relative(at, self.case.now))
     }
 
@@ -211,11 +211,20 @@ impl<'c> Finder<'c> {
         Some(Wait { ends, node, text: String::new(), until, cause: Some(cause), commands })
     }
 
+    /// When closed gates count as stuck, if the rollout does not yet.
+    pub(super) fn gates_stuck_at(&self, turn: &GatedTurn) -> Option<Timestamp> {
+        let at = turn.late_from()?.checked_add(self.patience).ok()?;
+        (at > self.case.now && !self.is_stuck).then_some(at)
+    }
+
     /// When time ends the wait.
     fn until(&self, node: &NodeVerdict) -> Option<Timestamp> {
         match &node.outcome {
             NodeOutcome::HeldByRollout { because: HoldReason::Wave { opens_at, .. }, .. } => *opens_at,
             NodeOutcome::WaitsForReturn { .. } => None,
+            NodeOutcome::WaitsForGates { turn: Some(turn), .. } => {
+                turn.overdue_at.filter(|_| turn.proceeds).or_else(|| self.gates_stuck_at(turn))
+            }
             outcome => outcome.instant(),
         }
     }

@@ -3,11 +3,12 @@
 use crate::cause::why_node;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::{Ends, Finder};
+use crate::turning::list;
 use crate::why::Limit;
 use crate::words;
 use daemonset::model::{OwnerReference, Pod};
 use daemonset::outlook::ObstacleKind;
-use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
+use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -35,6 +36,13 @@ impl Finder<'_> {
                     self.case.planned.daemon_set.spec.min_ready_seconds
                 ),
             ),
+            NodeOutcome::WaitsForGates { gates, turn: Some(turn), .. } => {
+                let since = self.case.since(turn.since);
+                (
+                    Ends::Time,
+                    format!("in turn since {since}, waits for {}{}", list(gates), self.in_the_end(turn)),
+                )
+            }
             NodeOutcome::WaitsForTermination { overdue_at, .. } => {
                 (Ends::Time, format!("pod {} ends, and should be gone{}", pods(), in_time(*overdue_at)))
             }
@@ -68,6 +76,14 @@ impl Finder<'_> {
             | NodeOutcome::WaitsForRevision => (Ends::Others, format!("{:#}", node.outcome)),
             outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
         })
+    }
+
+    /// How a wait for gates ends that nobody opens.
+    fn in_the_end(&self, turn: &GatedTurn) -> String {
+        match turn.overdue_at.filter(|_| turn.proceeds) {
+            Some(at) => format!("; its pod goes all the same {}", self.case.at(at)),
+            None => self.gates_stuck_at(turn).map(|at| self.stuck_at(at)).unwrap_or_default(),
+        }
     }
 
     /// ` by node-2`: the other nodes that use the limit.
