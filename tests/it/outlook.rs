@@ -188,6 +188,19 @@ fn actions_that_nobody_does_are_an_obstacle() {
     assert_eq!(obstacles_of(after(600)), ["NotDone: a"]);
 }
 
+/// Its pods end by themselves.
+#[test]
+fn a_deletion_is_an_obstacle_once_nothing_has_changed_for_long() {
+    let fleet = given(rolling(1)).node(node("a").has(new()));
+    let deleted = fleet.with("/daemonSet/metadata/deletionTimestamp", json!(now().to_string()));
+    let after = |seconds| {
+        let signs = Signs::default().last_change(now() - SignedDuration::from_secs(seconds));
+        Outlook::with_signs(&deleted.plan(), now(), SignedDuration::from_secs(600), &signs).unwrap()
+    };
+    assert_eq!(json!(after(599).state), moving(0, 0));
+    assert_eq!(obstacles_of(after(600)), ["BeingDeleted:"]);
+}
+
 /// One node may be stuck while others move.
 #[test]
 fn a_rollout_that_moves_may_have_obstacles() {

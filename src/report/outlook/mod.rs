@@ -119,8 +119,11 @@ impl Outlook {
         };
         match report.situation {
             Situation::SelectingAll => return nothing_done(ObstacleKind::SelectingAll),
-            Situation::BeingDeleted => return nothing_done(ObstacleKind::BeingDeleted),
-            Situation::NameCollision => {
+            // Its pods end, and the garbage collector goes on by itself.
+            Situation::BeingDeleted if !watch.is_in_motion() => {
+                return nothing_done(ObstacleKind::BeingDeleted);
+            }
+            Situation::BeingDeleted | Situation::NameCollision => {
                 let state = RolloutState::Moving { acting: 0, waiting: 0 };
                 return Outlook { state, obstacles: Vec::new(), outdated: 0, rounds_left: None };
             }

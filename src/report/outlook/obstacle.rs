@@ -21,7 +21,8 @@ pub struct Obstacle {
 pub enum ObstacleKind {
     /// The selector is empty: the controller does nothing.
     SelectingAll,
-    /// The DaemonSet is being deleted: the controller does nothing.
+    /// The DaemonSet is being deleted: the controller does nothing. With [`Signs::last_change`](super::Signs::last_change) only once
+    /// nothing has changed for the caller's patience.
     BeingDeleted,
     /// The strategy is OnDelete: a person deletes the outdated pods.
     WaitsForDelete,

@@ -33,7 +33,8 @@ pub struct Signs {
 
 impl Signs {
     /// When an object of the DaemonSet has changed last. Actions that have been due since then for longer than the caller's patience
-    /// are an obstacle ([`ObstacleKind::NotDone`](super::ObstacleKind::NotDone)): a controller that runs does them within seconds.
+    /// are an obstacle ([`ObstacleKind::NotDone`](super::ObstacleKind::NotDone)): a controller that runs does them within seconds. A
+    /// deletion of the DaemonSet goes on within the patience ([`ObstacleKind::BeingDeleted`](super::ObstacleKind::BeingDeleted)).
     #[must_use]
     pub fn last_change(self, at: Timestamp) -> Self {
         Signs { last_change: Some(at), ..self }

@@ -52,6 +52,11 @@ impl Watch<'_> {
         }
     }
 
+    /// Whether an object of the DaemonSet has changed within the patience.
+    pub(super) fn is_in_motion(&self) -> bool {
+        self.signs.last_change.is_some_and(|at| !self.is_long_ago(at))
+    }
+
     fn is_long_ago(&self, at: Timestamp) -> bool {
         self.now.duration_since(at) >= self.patience
     }

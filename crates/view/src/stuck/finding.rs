@@ -2,10 +2,11 @@
 
 use crate::case::Case;
 use crate::cause::Cause;
+use crate::stuck::change::last_change;
 use crate::why::Limit;
 use crate::words;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
-use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict};
+use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict, Situation};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -72,6 +73,9 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
     let finder = Finder::new(case, outlook, patience);
     let of_all = outlook.obstacles.iter().filter(|obstacle| obstacle.nodes.is_empty());
     let mut findings: Vec<Finding> = of_all.map(|obstacle| finder.of_daemon_set(obstacle.kind)).collect();
+    if case.plan.report.situation == Situation::BeingDeleted && findings.is_empty() {
+        findings.push(finder.ends());
+    }
     let waits: Vec<Wait<'_>> = case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
     let mut alike: BTreeMap<(Ends, String), Vec<&Wait<'_>>> = BTreeMap::new();
     for wait in &waits {
@@ -124,6 +128,21 @@ impl<'c> Finder<'c> {
             until: None,
             cause: None,
             commands,
+        }
+    }
+
+    /// A deletion that goes on.
+    fn ends(&self) -> Finding {
+        let (text, _) = self.being_deleted();
+        let stuck_at = last_change(self.case).and_then(|at| at.checked_add(self.patience).ok());
+        Finding {
+            ends: Ends::Time,
+            nodes: Vec::new(),
+            text: text + &stuck_at.map(|at| self.stuck_at(at)).unwrap_or_default(),
+            since: self.case.planned.daemon_set.metadata.deletion_timestamp,
+            until: stuck_at,
+            cause: None,
+            commands: Vec::new(),
         }
     }
 

@@ -139,6 +139,30 @@ fn a_deletion_that_does_not_end_names_those_who_hold_it() {
     ");
 }
 
+/// Nobody is needed while its pods end.
+#[test]
+fn a_deletion_goes_on_while_its_pods_end() {
+    let deleted = |seconds| {
+        let cluster = Cluster::updated(5, HOUR).set("/metadata/deletionTimestamp", json!(ago(seconds)));
+        cluster.set("/metadata/finalizers", json!(["foregroundDeletion"]))
+    };
+    assert_snapshot!(deleted(2).moves(), @"
+    logging/agent: moves: no node has an outdated pod
+    Waiting    the DaemonSet is being deleted, so that the controller does nothing; 5 pods of it must be gone first: agent-1-q9d4m, agent-2-q9d4m, agent-3-q9d4m, agent-4-q9d4m, agent-5-q9d4m; it counts as stuck in 9m58s
+    ");
+    assert_snapshot!(deleted(600).pod("node-1", |pod| ends(pod, 900)).moves(), @"
+    logging/agent: moves: no node has an outdated pod
+    Waiting    the DaemonSet is being deleted, so that the controller does nothing; 5 pods of it must be gone first: agent-1-q9d4m, agent-2-q9d4m, agent-3-q9d4m, agent-4-q9d4m, agent-5-q9d4m; it counts as stuck in 10m
+    ");
+    assert_snapshot!(deleted(600).stuck().lines().next().unwrap(), @"logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod");
+}
+
+/// A pod that has so many seconds left.
+fn ends(pod: &mut Value, seconds: i64) {
+    pod["metadata"]["deletionTimestamp"] = json!(ago(-seconds));
+    pod["metadata"]["deletionGracePeriodSeconds"] = json!(3600);
+}
+
 /// Another node would be without its pod, too.
 #[test]
 fn on_delete_takes_no_available_pod_while_a_new_one_is_down() {
