@@ -216,7 +216,7 @@ pub mod internal {
     pub use crate::report::at_rest::AtRest;
     pub use crate::report::explain::node_placement;
     pub use crate::report::explain_rollout::HeldNode;
-    pub use crate::report::movement::Movement;
+    pub use crate::report::movement::{HeldPod, Movement};
     pub use crate::rollout::base::{Base, KnownBase};
     pub use crate::rollout::decision::{RolloutDecision, judged_by};
     pub use crate::rollout::facts::{RolloutFacts, RolloutNode, WaveFigures, WaveNodes};

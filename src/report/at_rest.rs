@@ -11,7 +11,7 @@ use crate::node::sync::{BackedOff, NodeSync};
 use crate::position::NodeIx;
 use crate::report::explain::pod_state;
 use crate::report::explain_rollout::hold_reason;
-use crate::report::movement::NotReady;
+use crate::report::movement::PodTimes;
 use crate::report::{NodeOutcome, PodState};
 use daemonset_objects::internal::LifecycleView;
 
@@ -74,12 +74,12 @@ impl AtRest<'_> {
         !deletes && !self.node_sync.creates_on(node)
     }
 
-    /// The updated pods of a node that are not Ready.
-    pub fn not_ready(&self, node: NodeIx) -> NotReady {
-        let mut not_ready = NotReady::default();
+    /// The times of the node's pods.
+    pub fn pod_times(&self, node: NodeIx) -> PodTimes {
+        let mut times = PodTimes::default();
         let pods = self.fleet.pods_of(node).map(|(_, pod)| pod);
-        pods.for_each(|pod| not_ready.add(pod.is_updated(), pod_state(self.fleet, pod)));
-        not_ready
+        pods.for_each(|pod| times.add(pod.is_updated(), pod_state(self.fleet, pod)));
+        times
     }
 
     fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod) -> NodeOutcome {

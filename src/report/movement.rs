@@ -28,7 +28,7 @@ impl Movement {
     }
 
     /// The movement of a node with this verdict.
-    pub fn new(counts: BudgetUse, outcome: &NodeOutcome, not_ready: impl FnOnce() -> NotReady) -> Self {
+    pub fn new(counts: BudgetUse, outcome: &NodeOutcome, pods: impl FnOnce() -> PodTimes) -> Self {
         if counts.taken {
             return Movement::Blocked(ObstacleKind::NodeTaken);
         }
@@ -62,9 +62,9 @@ impl Movement {
             | NodeOutcome::HeldByMaxSurge { .. }
             | NodeOutcome::WaitsForRoom
             | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
-            NodeOutcome::HeldByRollout { because } => Movement::held_by_rollout(because),
+            NodeOutcome::HeldByRollout { because } => Movement::held_by_rollout(because, pods().held()),
             NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
-            NodeOutcome::WaitsForReady => blocked_from(ObstacleKind::NotReady, not_ready().since()),
+            NodeOutcome::WaitsForReady => blocked_from(ObstacleKind::NotReady, pods().not_ready_since()),
             NodeOutcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
             NodeOutcome::WaitsForTermination { overdue_at } => {
                 blocked_from(ObstacleKind::Overdue, *overdue_at)
@@ -76,8 +76,19 @@ impl Movement {
         }
     }
 
-    /// The movement of a node that the rollout has not reached.
-    pub fn held_by_rollout(because: &HoldReason) -> Self {
+    /// The movement of a node that the rollout has not reached. Where no person holds it, a node that is unavailable for a moment may
+    /// use up the limit, and others go on after it.
+    pub fn held_by_rollout(because: &HoldReason, pod: HeldPod) -> Self {
+        match (Movement::held(because), pod) {
+            (Movement::Settled | Movement::Held, HeldPod::Waits) => Movement::Waiting,
+            (Movement::Settled | Movement::Held, HeldPod::Ends(at)) => {
+                Movement::BlockedFrom(ObstacleKind::Overdue, at)
+            }
+            (movement, _) => movement,
+        }
+    }
+
+    fn held(because: &HoldReason) -> Self {
         match because {
             // It keeps the old version, and waits for nothing.
             HoldReason::NoWave => Movement::Settled,
@@ -133,37 +144,78 @@ pub(super) fn stops_the_others<'k>(kinds: impl IntoIterator<Item = &'k ObstacleK
     kinds.into_iter().any(|kind| *kind == ObstacleKind::RolloutFailed)
 }
 
-/// The updated pods of a node that are not Ready.
+/// What the pods of a node tell about its movement.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, clippy::exhaustive_structs, reason = "internal")]
-pub struct NotReady {
-    /// When the last of them began to be not Ready: `None` before the first pod, `Some(None)` where one of them tells no instant.
-    since: Option<Option<Timestamp>>,
+pub struct PodTimes {
+    /// When the last of the updated pods that are not Ready began to be so: `None` before the first pod, `Some(None)` where one of them
+    /// tells no instant.
+    not_ready: Option<Option<Timestamp>>,
+    has_available: bool,
+    /// A pod is Ready, and becomes available by time.
+    has_young: bool,
+    /// A pod runs, or may.
+    has_live: bool,
+    /// When the last of the terminating pods is overdue: `None` before the first pod, `Some(None)` where the snapshot shows no delete.
+    ends: Option<Option<Timestamp>>,
 }
 
-impl NotReady {
+/// The part of a node's own pod in the time for which a node that the rollout holds is unavailable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs, clippy::exhaustive_enums, reason = "internal")]
+pub enum HeldPod {
+    /// It changes nothing.
+    Stays,
+    /// Time alone brings the node an available pod, or an action.
+    Waits,
+    /// It ends, and is overdue from this instant on.
+    Ends(Timestamp),
+}
+
+impl PodTimes {
     /// Adds a pod.
     pub fn add(&mut self, updated: bool, state: PodState) {
-        let (true, PodState::NotReady { since } | PodState::Pending { since }) = (updated, state) else {
-            return;
-        };
-        self.since = Some(match self.since {
-            None => since,
-            // The patience is over when it is over for each pod.
-            Some(others) => others.zip(since).map(|(one, other)| one.max(other)),
-        });
+        match state {
+            PodState::Available { .. } => self.has_available = true,
+            PodState::Ready { available_at } => {
+                self.has_live = true;
+                self.has_young |= available_at.is_some();
+            }
+            PodState::NotReady { since } | PodState::Pending { since } => {
+                self.has_live = true;
+                if updated {
+                    self.not_ready = Some(match self.not_ready {
+                        None => since,
+                        // The patience is over when it is over for each pod.
+                        Some(others) => others.zip(since).map(|(one, other)| one.max(other)),
+                    });
+                }
+            }
+            PodState::Terminating { overdue_at } => self.ends = self.ends.max(Some(overdue_at)),
+            PodState::Failed | PodState::Succeeded => {}
+        }
     }
 
-    fn since(self) -> Option<Timestamp> {
-        self.since.flatten()
+    fn not_ready_since(self) -> Option<Timestamp> {
+        self.not_ready.flatten()
+    }
+
+    /// The same for a node that the rollout holds.
+    pub fn held(self) -> HeldPod {
+        match self.ends {
+            _ if self.has_available => HeldPod::Stays,
+            _ if self.has_young => HeldPod::Waits,
+            Some(overdue_at) if !self.has_live => overdue_at.map_or(HeldPod::Waits, HeldPod::Ends),
+            _ => HeldPod::Stays,
+        }
     }
 }
 
-impl<'p> FromIterator<&'p PodVerdict> for NotReady {
+impl<'p> FromIterator<&'p PodVerdict> for PodTimes {
     fn from_iter<I: IntoIterator<Item = &'p PodVerdict>>(pods: I) -> Self {
-        let mut not_ready = NotReady::default();
-        pods.into_iter().for_each(|pod| not_ready.add(pod.updated, pod.state));
-        not_ready
+        let mut times = PodTimes::default();
+        pods.into_iter().for_each(|pod| times.add(pod.updated, pod.state));
+        times
     }
 }
 

@@ -244,6 +244,33 @@ fn a_rollout_whose_wave_bakes_waits_for_time() {
     );
 }
 
+/// A node that no wave has reached uses up the limit for a moment: the wave goes on after it.
+#[test]
+fn a_held_node_that_is_unavailable_for_a_moment_is_waited_for() {
+    let policy = |second: Value| json!({"rollout": {"waves": [{"upTo": 1}, second]}});
+    let approval = json!({"needsApproval": true});
+    let kinds = |given: &Given| Obstacles::new(&given.plan()).at(now(), SignedDuration::from_secs(600));
+    let fleet = |second: &Value, pod| {
+        let fleet = given(rolling(1)).min_ready(60).policy(policy(second.clone()));
+        fleet.node(node("a").has(old().ready_for(100))).node(node("b").has(pod))
+    };
+    for pod in [old().ready_for(10), old().terminating(20)] {
+        let given = fleet(&approval, pod);
+        assert_eq!((parts(&given).0, kinds(&given)), (moving(0, 1), vec![]));
+    }
+    let overdue = fleet(&approval, old().terminating(0));
+    assert_eq!(
+        (obstacles(&overdue), kinds(&overdue)),
+        (vec!["Overdue: b".to_owned()], vec![ObstacleKind::Overdue])
+    );
+    // Time brings no available pod here.
+    let stays = fleet(&approval, old().ready_without_time());
+    assert_eq!(
+        (obstacles(&stays), kinds(&stays)),
+        (vec!["NoRoom: a b".to_owned()], vec![ObstacleKind::NoRoom])
+    );
+}
+
 /// One failure is tolerated, and the wave bakes on: time alone opens the next one.
 #[test]
 fn a_wave_that_bakes_beside_a_tolerated_failure_moves() {

@@ -66,7 +66,7 @@ pub(super) struct Instants {
     pub(super) place_free: Option<Timestamp>,
     /// When its update was refused, for a candidate.
     pub(super) refused_at: Option<Timestamp>,
-    /// From when on its [standing](Standing::BlockedFrom) blocks.
+    /// From when on its [standing](Standing::BlockedFrom) blocks, or the pod of a held node that ends is overdue.
     pub(super) blocked_from: Option<Timestamp>,
 }
 
@@ -243,7 +243,7 @@ impl Evaluations {
 }
 
 /// Adds an element to a set, or takes it out.
-fn change<T: Ord>(set: &mut BTreeSet<T>, element: Option<T>, is_added: bool) {
+pub(super) fn change<T: Ord>(set: &mut BTreeSet<T>, element: Option<T>, is_added: bool) {
     match element {
         Some(element) if is_added => {
             set.insert(element);

@@ -2,9 +2,9 @@
 
 use super::Kept;
 use super::evaluate::Steps;
-use super::evaluation::NodeEvaluation;
+use super::evaluation::{NodeEvaluation, change};
 use super::facts::Slot;
-use daemonset::internal::{AtRest, Budget, Choice, HeldNode, Movement, NodeIx, RolloutDecision};
+use daemonset::internal::{AtRest, Budget, Choice, HeldNode, HeldPod, Movement, NodeIx, RolloutDecision};
 use daemonset::outlook::{ObstacleKind, Obstacles};
 use daemonset::report::{BudgetUse, NodeOutcome};
 use jiff::Timestamp;
@@ -22,7 +22,7 @@ pub(super) enum Standing {
     Waiting,
     Held,
     /// The rollout has not reached it; the reason is that of all nodes of this kind.
-    HeldByRollout(Part),
+    HeldByRollout(Part, OwnPod),
     Blocked(ObstacleKind),
     /// From the instant in its evaluation on.
     BlockedFrom(ObstacleKind),
@@ -36,6 +36,14 @@ pub(super) enum Part {
     InWave,
 }
 
+/// The pod of a held node, without the instant, which is in its evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum OwnPod {
+    Stays,
+    Waits,
+    Ends,
+}
+
 impl From<HeldNode> for Part {
     fn from(node: HeldNode) -> Self {
         match node {
@@ -47,13 +55,15 @@ impl From<HeldNode> for Part {
 }
 
 impl Part {
-    fn movement(self, decision: &RolloutDecision) -> Movement {
+    const ALL: [Part; 3] = [Part::Outside, Part::InNoWave, Part::InWave];
+
+    fn movement(self, decision: &RolloutDecision, pod: HeldPod) -> Movement {
         let node = match self {
             Part::Outside => HeldNode::Outside,
             Part::InNoWave => HeldNode::InNoWave,
             Part::InWave => HeldNode::InWave(0),
         };
-        Movement::held_by_rollout(&node.reason(decision))
+        Movement::held_by_rollout(&node.reason(decision), pod)
     }
 }
 
@@ -80,9 +90,8 @@ struct Counts {
     acting: u32,
     waiting: u32,
     held: u32,
-    outside: u32,
-    in_no_wave: u32,
-    in_wave: u32,
+    /// By the part, those whose pod stays and those that wait.
+    held_by_rollout: [[u32; 2]; Part::ALL.len()],
     blocked: [u32; ObstacleKind::ALL.len()],
 }
 
@@ -93,9 +102,14 @@ impl Counts {
             Standing::Acting => &mut self.acting,
             Standing::Waiting => &mut self.waiting,
             Standing::Held => &mut self.held,
-            Standing::HeldByRollout(Part::Outside) => &mut self.outside,
-            Standing::HeldByRollout(Part::InNoWave) => &mut self.in_no_wave,
-            Standing::HeldByRollout(Part::InWave) => &mut self.in_wave,
+            // One whose pod ends has no place here.
+            Standing::HeldByRollout(part, pod) => {
+                let pods = self.held_by_rollout.get_mut(part as usize);
+                match pods.and_then(|pods| pods.get_mut(pod as usize)) {
+                    Some(nodes) => nodes,
+                    None => return,
+                }
+            }
             Standing::Blocked(kind) => match self.blocked.get_mut(kind as usize) {
                 Some(nodes) => nodes,
                 None => return,
@@ -112,6 +126,8 @@ impl Counts {
 pub(super) struct Standings {
     counts: Counts,
     blocked_from: BTreeSet<(ObstacleKind, Timestamp, Slot)>,
+    /// The held nodes whose pod ends, with the instants at which it is overdue.
+    held_ends: BTreeSet<(Part, Timestamp, Slot)>,
 }
 
 impl Standings {
@@ -122,13 +138,14 @@ impl Standings {
             *nodes = if is_added { *nodes + 1 } else { nodes.saturating_sub(1) };
         });
         let since = evaluation.instants.as_ref().and_then(|instants| instants.blocked_from);
-        if let (Standing::BlockedFrom(kind), Some(since)) = (standing, since) {
-            let element = (kind, since, slot);
-            if is_added {
-                self.blocked_from.insert(element)
-            } else {
-                self.blocked_from.remove(&element)
-            };
+        match (standing, since) {
+            (Standing::BlockedFrom(kind), Some(at)) => {
+                change(&mut self.blocked_from, Some((kind, at, slot)), is_added);
+            }
+            (Standing::HeldByRollout(part, OwnPod::Ends), Some(at)) => {
+                change(&mut self.held_ends, Some((part, at, slot)), is_added);
+            }
+            _ => {}
         }
     }
 }
@@ -136,7 +153,7 @@ impl Standings {
 impl Kept {
     /// The obstacles of the nodes that are not among these. The decision about the rollout is that of the plan.
     pub(super) fn obstacles_beside(&self, slots: &BTreeSet<Slot>) -> Obstacles {
-        let Standings { mut counts, ref blocked_from } = self.evaluations.standings;
+        let Standings { mut counts, ref blocked_from, ref held_ends } = self.evaluations.standings;
         for node in slots.iter().filter_map(|slot| self.objects.node(*slot)) {
             counts.change(node.evaluation.standing, |nodes| *nodes -= 1);
         }
@@ -155,29 +172,36 @@ impl Kept {
         if counts.held > 0 {
             obstacles.add(Movement::Held);
         }
-        let held = [
-            (Part::Outside, counts.outside),
-            (Part::InNoWave, counts.in_no_wave),
-            (Part::InWave, counts.in_wave),
-        ];
         if let Some(decision) = self.rollout.as_ref().and_then(|rollout| rollout.decision()) {
-            let held = held.into_iter().filter(|(_, nodes)| *nodes > 0);
-            held.for_each(|(part, _)| obstacles.add(part.movement(decision)));
+            for (part, [stays, waits]) in Part::ALL.into_iter().zip(counts.held_by_rollout) {
+                let ends = last(held_ends, part, slots).map(HeldPod::Ends);
+                let stays = (stays > 0).then_some(HeldPod::Stays);
+                let waits = (waits > 0).then_some(HeldPod::Waits);
+                let pods = [stays, waits, ends].into_iter().flatten();
+                pods.for_each(|pod| obstacles.add(part.movement(decision, pod)));
+            }
         }
         let blocked = ObstacleKind::ALL.into_iter().zip(counts.blocked).filter(|(_, nodes)| *nodes > 0);
         blocked.for_each(|(kind, _)| obstacles.add(Movement::Blocked(kind)));
-        if blocked_from.is_empty() {
-            return obstacles;
-        }
         // These are all kinds of `Movement::BlockedFrom` but closed gates, and no plan of a tracker has those. The last node of each kind
         // decides.
         for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue] {
-            let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
-            let last = blocked_from.range(of_kind).rev().find(|(_, _, slot)| !slots.contains(slot));
-            last.iter().for_each(|(kind, since, _)| obstacles.add(Movement::BlockedFrom(*kind, *since)));
+            let last = last(blocked_from, kind, slots);
+            last.into_iter().for_each(|since| obstacles.add(Movement::BlockedFrom(kind, since)));
         }
         obstacles
     }
+}
+
+/// The last instant of a kind, without these nodes.
+fn last<K: Ord + Copy>(
+    of: &BTreeSet<(K, Timestamp, Slot)>,
+    kind: K,
+    without: &BTreeSet<Slot>,
+) -> Option<Timestamp> {
+    let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
+    let last = of.range(of_kind).rev().find(|(_, _, slot)| !without.contains(slot));
+    last.map(|(_, at, _)| *at)
 }
 
 impl Steps<'_> {
@@ -195,8 +219,12 @@ impl Steps<'_> {
         {
             // Its reason changes with the rollout, and not with the node.
             let part = Part::from(HeldNode::new(rollout.known.nodes.at(node)));
-            return (Standing::HeldByRollout(part), None);
+            return match at_rest.pod_times(node).held() {
+                HeldPod::Stays => (Standing::HeldByRollout(part, OwnPod::Stays), None),
+                HeldPod::Waits => (Standing::HeldByRollout(part, OwnPod::Waits), None),
+                HeldPod::Ends(at) => (Standing::HeldByRollout(part, OwnPod::Ends), Some(at)),
+            };
         }
-        Standing::of(Movement::new(figures, &outcome, || at_rest.not_ready(node)))
+        Standing::of(Movement::new(figures, &outcome, || at_rest.pod_times(node)))
     }
 }
