@@ -5,7 +5,8 @@ use daemonset::model::{ControllerRevision, OwnerReference, Pod};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// By the DaemonSet, its revisions and its pods. The pods of one that is being deleted have until they should be gone. A change of the DaemonSet's spec itself leaves no time, but for a restart.
+/// By the DaemonSet, its revisions and its pods. The pods of one that is being deleted have until they should be gone. A change of the
+/// DaemonSet's spec itself leaves no time, but for a restart.
 pub fn last_change(case: &Case<'_>) -> Option<Timestamp> {
     let daemon_set = &case.planned.daemon_set;
     let (uid, deleted) = (&daemon_set.metadata.uid, daemon_set.metadata.deletion_timestamp);
