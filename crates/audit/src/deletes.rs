@@ -175,6 +175,10 @@ fn taken_from_held_node(context: &Context<'_>, place: &Place<'_>, rank: Rank) ->
 }
 
 fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> {
+    // Beside another controller the back-off is that one's, and a failure in this memory is of a time before.
+    if context.snapshot.spec().policy.drive.is_some() {
+        return None;
+    }
     let held = place.counts.has_failed.then(|| memories::back_off(context.snapshot, place.view.name).0);
     held.flatten().map(|until| ViolationKind::HeldBack { until })
 }

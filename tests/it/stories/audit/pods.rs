@@ -73,6 +73,18 @@ fn pods_of_gone_nodes_are_left_to_the_garbage_collector_unless_they_are_unbound(
     assert_eq!(broken(&given, &[bound]), [Kind::StrayDeleted], "no target node");
 }
 
+/// The back-off is that of the other controller, and the memory is of a time at which nothing was driven.
+#[test]
+fn a_driver_holds_no_node_back() {
+    let failures = json!({"a": {"generation": 2, "count": 3, "at": at(-3)}});
+    let driven = given(on_delete())
+        .policy(json!({"drive": rolling(5)}))
+        .node(node("a").has(new().failed()).has(old()))
+        .with("/memory", json!({"failures": failures}));
+    assert_eq!(driven.steps(), ["delete a-2: OutdatedAvailable"]);
+    assert_eq!(broken(&driven, &[delete("a-2")]), []);
+}
+
 #[test]
 fn a_failed_pod_is_held_back_and_counted() {
     let held = |ago: i64| {
