@@ -44,6 +44,14 @@ pub enum TurnsOf {
     Driver,
 }
 
+impl PolicyReading {
+    /// The same, which leaves turns as they are to the process that carries them out. The problem is told where there is no other.
+    pub(crate) fn leaving_turns(self, problem: PolicyProblem) -> Self {
+        let policy = self.policy.map(|policy| policy.turn(TurnMode::Keep));
+        PolicyReading { policy, problem: self.problem.or(Some(problem)), turns_of: TurnsOf::Driver }
+    }
+}
+
 /// The powers of a DaemonSet's annotations.
 #[derive(Debug, Clone, Default)]
 pub struct Granted {
@@ -103,13 +111,11 @@ impl Policies {
     /// rest. To drive here would leave nodes that join without a pod.
     fn read_as_controller(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
         let (policy, unreadable) = with_annotations(&self.of_file, ds, granted);
-        if policy.drive.is_none() {
-            return PolicyReading { policy: Some(policy), problem: unreadable, turns_of: TurnsOf::This };
-        }
+        let is_driven = policy.drive.is_some();
+        let policy = Some(policy.drive(None));
+        let reading = PolicyReading { policy, problem: unreadable, turns_of: TurnsOf::This };
         // Without `drive` each turn would end here as soon as the driver has begun it.
-        let policy = policy.drive(None).turn(TurnMode::Keep);
-        let problem = unreadable.unwrap_or_else(|| PolicyProblem::not_driven(ds));
-        PolicyReading { policy: Some(policy), problem: Some(problem), turns_of: TurnsOf::Driver }
+        if is_driven { reading.leaving_turns(PolicyProblem::not_driven(ds)) } else { reading }
     }
 
     /// A policy that can't be read drives nothing: nobody knows within which limits.

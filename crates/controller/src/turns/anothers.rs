@@ -42,12 +42,13 @@ impl AnothersTurns {
         });
     }
 
-    /// Whether turns of this key begin on these nodes after this process has ended them.
-    pub(crate) fn has<'n>(&self, key: &str, nodes: impl IntoIterator<Item = &'n Node>) -> bool {
+    /// Whether turns of this key begin on these nodes after this process has ended them. Of most keys it has ended none, and no node is
+    /// looked at.
+    pub(crate) fn has(&self, key: &str, nodes: impl FnOnce() -> Vec<Arc<Node>>) -> bool {
         self.with(|by_key| {
             let Some(seen) = by_key.get_mut(key) else { return false };
-            for node in nodes {
-                let Some(request) = turns::request(node, key) else { continue };
+            for node in nodes() {
+                let Some(request) = turns::request(&node, key) else { continue };
                 let before = seen.requests.get(&node.metadata.name);
                 // On another node it may be one that waits for its end.
                 let is_new = before.map_or(seen.has_begun_again, |before| before != request);
@@ -85,22 +86,26 @@ mod tests {
         node
     }
 
+    fn stored<const N: usize>(nodes: [&Node; N]) -> Vec<Arc<Node>> {
+        nodes.map(|node| Arc::new(node.clone())).into()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_comes_back_is_anothers_for_an_hour() {
         let anothers = AnothersTurns::default();
         let first = node("a", Some("1 2026-01-01T00:00:00Z"));
         let waits = node("b", Some("1 2026-01-01T00:00:01Z"));
-        assert!(!anothers.has(KEY, [&first]), "nothing has ended");
+        assert!(!anothers.has(KEY, || stored([&first])), "nothing has ended");
         anothers.ends(&first, KEY);
-        assert!(!anothers.has(KEY, [&first, &waits]), "the cache lags, and one has not ended yet");
-        assert!(!anothers.has(KEY, [&node("a", None)]));
+        assert!(!anothers.has(KEY, || stored([&first, &waits])), "the cache lags, and one has not ended yet");
+        assert!(!anothers.has(KEY, || stored([&node("a", None)])));
         let again = node("a", Some("1 2026-01-01T00:00:09Z"));
-        assert!(anothers.has(KEY, [&again]));
-        assert!(!anothers.has("other.01234567", [&again]));
+        assert!(anothers.has(KEY, || stored([&again])));
+        assert!(!anothers.has("other.01234567", || stored([&again])));
         advance(MEMORY - Duration::from_secs(1)).await;
-        assert!(anothers.has(KEY, [&again]), "a long gate");
+        assert!(anothers.has(KEY, || stored([&again])), "a long gate");
         advance(Duration::from_secs(1)).await;
-        assert!(!anothers.has(KEY, [&again]), "the other process may have gone");
+        assert!(!anothers.has(KEY, || stored([&again])), "the other process may have gone");
     }
 
     #[tokio::test(start_paused = true)]

@@ -9,7 +9,8 @@ use crate::rollout::policy::Policies;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{DaemonSet, Node, Uid};
 use daemonset::{Action, turns};
-use std::collections::HashSet;
+use kube::runtime::reflector::ObjectRef;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -61,33 +62,26 @@ impl Leftovers {
             }
         };
         daemon_sets.retain(|ds| !no_longer_driven.contains(&ds.metadata.uid));
-        for action in turns::leftovers(nodes.iter().map(|node| &**node), &daemon_sets) {
+        let actions = turns::leftovers(nodes.iter().map(|node| &**node), &daemon_sets);
+        let keys: HashSet<&str> = actions.iter().flat_map(turn_keys).collect();
+        let has = |key: &&str| self.anothers.has(key, || nodes.clone());
+        let anothers: HashSet<&str> = keys.into_iter().filter(has).collect();
+        for action in &actions {
             let node = action.subject_name().unwrap_or_default();
-            if self.are_anothers(&action, &nodes) {
+            if turn_keys(action).any(|key| anothers.contains(key)) {
                 tracing::debug!(node, "another process carries out the turn that seemed to be nobody's");
                 continue;
             }
-            match self.executor.end_turns(&action).await {
+            if let Some(node) = self.caches.nodes.get(&ObjectRef::new(node)) {
+                turn_keys(action).for_each(|key| self.anothers.ends(&node, key));
+            }
+            match self.executor.end_turns(action).await {
                 Ok(()) => tracing::info!(node, "a turn has ended that was nobody's any more"),
                 Err(error) => {
                     tracing::warn!(node, error, "a turn that is nobody's any more can't be ended yet")
                 }
             }
         }
-    }
-
-    /// Whether another process begins a turn that this patch would end. Each other one counts as ended from now on.
-    fn are_anothers(&self, action: &Action, nodes: &[Arc<Node>]) -> bool {
-        let Action::PatchNode { node, annotations, .. } = action else { return false };
-        let Some(node) = nodes.iter().find(|listed| listed.metadata.name.as_str() == node.name) else {
-            return false;
-        };
-        let keys = || annotations.keys().filter_map(|annotation| annotation.strip_prefix(TURN_PREFIX));
-        if keys().any(|key| self.anothers.has(key, nodes.iter().map(|node| &**node))) {
-            return true;
-        }
-        keys().for_each(|key| self.anothers.ends(node, key));
-        false
     }
 
     /// Most of the time no node has a turn that the cache does not explain, and nothing is listed.
@@ -106,4 +100,13 @@ impl Leftovers {
         let gone = all.iter().filter(|ds: &&Arc<DaemonSet>| self.policies.has_stopped_driving(ds));
         gone.map(|ds| ds.metadata.uid.clone()).collect()
     }
+}
+
+/// The keys of the turns that a patch ends.
+fn turn_keys(action: &Action) -> impl Iterator<Item = &str> {
+    let annotations = match action {
+        Action::PatchNode { annotations, .. } => Some(annotations),
+        _ => None,
+    };
+    annotations.into_iter().flat_map(BTreeMap::keys).filter_map(|key| key.strip_prefix(TURN_PREFIX))
 }

@@ -54,7 +54,6 @@ pub struct Turns {
     changed: Arc<Notify>,
     /// Those that look like nobody's.
     anothers: AnothersTurns,
-    caches: Caches,
 }
 
 impl Turns {
@@ -67,7 +66,6 @@ impl Turns {
             tools: Arc::default(),
             changed: Arc::default(),
             anothers: AnothersTurns::default(),
-            caches: caches.clone(),
         }
     }
 
@@ -115,19 +113,18 @@ impl Turns {
     }
 
     /// Notes the turns that this plan ends for want of a policy.
-    pub(crate) fn end_without_policy(&self, ds: &DaemonSet, actions: &[Action]) {
-        let key = turns::key(ds);
+    pub(crate) fn end_without_policy(&self, ds: &DaemonSet, actions: &[Action], caches: &Caches) {
         for action in actions {
             let Action::PatchNode { node, reason: TurnReason::TurnEnds, .. } = action else { continue };
-            if let Some(node) = self.caches.nodes.get(&ObjectRef::new(node.name.as_str())) {
-                self.anothers.ends(&node, &key);
+            if let Some(node) = caches.nodes.get(&ObjectRef::new(node.name.as_str())) {
+                self.anothers.ends(&node, &turns::key(ds));
             }
         }
     }
 
     /// Whether another process carries out turns of this DaemonSet, whose policy here asks for none.
-    pub(crate) fn are_anothers(&self, ds: &DaemonSet) -> bool {
-        self.anothers.has(&turns::key(ds), self.caches.nodes.state().iter().map(|node| &**node))
+    pub(crate) fn are_anothers(&self, ds: &DaemonSet, caches: &Caches) -> bool {
+        self.anothers.has(&turns::key(ds), || caches.nodes.state())
     }
 
     /// The turns of this DaemonSet are this process's own.

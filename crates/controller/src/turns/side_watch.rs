@@ -131,15 +131,11 @@ where
     /// Notes a failure of the watch. One that is interrupted goes on with what it has shown. Returns whether what it has shown counts no
     /// more.
     fn note_failure(&self, error: &WatchError, failing: &mut Failing) -> bool {
-        let lasts = failing.lasts(is_forbidden(error));
+        let is_refused = is_forbidden(error);
         let error = error_chain(error);
         let mut reading = self.reading();
         let was_read = *reading == Reading::Read(());
-        let is_unreadable = match lasts {
-            Lasts::Refused => true,
-            Lasts::Failed => !was_read,
-            Lasts::NotLong => false,
-        };
+        let is_unreadable = failing.for_long(is_refused, was_read);
         let unreadable = Reading::Unreadable(error.clone());
         if !is_unreadable || *reading == unreadable {
             tracing::debug!(error, "{} can't be read for now", self.objects);
@@ -164,26 +160,14 @@ struct Failing {
     refused_since: Option<Instant>,
 }
 
-enum Lasts {
-    NotLong,
-    /// Longer than the begin of a watch is awaited.
-    Failed,
-    /// Refused for longer than an API server needs to start.
-    Refused,
-}
-
 impl Failing {
-    /// A failure comes now.
-    fn lasts(&mut self, is_refused: bool) -> Lasts {
+    /// A failure comes now: whether it lasts for so long that the objects count as unreadable. Those that were read before do so only
+    /// where they are refused.
+    fn for_long(&mut self, is_refused: bool, was_read: bool) -> bool {
         let now = Instant::now();
         let age = |since: &mut Option<Instant>| now - *since.get_or_insert(now);
-        if is_refused && age(&mut self.refused_since) >= PATIENCE_WHEN_REFUSED {
-            Lasts::Refused
-        } else if age(&mut self.since) >= PATIENCE {
-            Lasts::Failed
-        } else {
-            Lasts::NotLong
-        }
+        let is_refused_for_long = is_refused && age(&mut self.refused_since) >= PATIENCE_WHEN_REFUSED;
+        is_refused_for_long || (age(&mut self.since) >= PATIENCE && !was_read)
     }
 }
 

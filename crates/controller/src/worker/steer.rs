@@ -4,10 +4,10 @@ use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::executor::Executor;
 use crate::per_daemon_set::PerDaemonSet;
-use crate::rollout::policy::{Granted, PolicyProblem, PolicyReading, TurnsOf};
+use crate::rollout::policy::{Granted, PolicyProblem, PolicyReading};
 use crate::turns::{Free, Reading};
 use daemonset::model::DaemonSet;
-use daemonset::policy::{FitPolicy, Powers, TurnMode};
+use daemonset::policy::{FitPolicy, Powers};
 use daemonset::{EventType, Plan};
 
 /// Whether a DaemonSet is planned.
@@ -21,16 +21,17 @@ impl Worker {
     /// Puts the policy of the DaemonSet's annotations in force.
     pub(super) fn set_policy(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet) -> Follow {
         let Some(granted) = self.granted(ds) else { return Follow::LeaveAlone };
-        let PolicyReading { mut policy, mut problem, mut turns_of } = self.policies.read(ds, &granted);
-        match policy.as_mut() {
-            Some(policy) if policy.turn.is_some() => self.turns.are_own(ds),
-            Some(asked) if ds.spec.update_strategy.kind == "OnDelete" && self.turns.are_anothers(ds) => {
-                policy = Some(asked.clone().turn(TurnMode::Keep));
-                turns_of = TurnsOf::Driver;
-                problem = problem.or_else(|| Some(PolicyProblem::turns_of_another(ds)));
-            }
-            _ => {}
+        let mut reading = self.policies.read(ds, &granted);
+        let asks_for_turns = reading.policy.as_ref().map(|policy| policy.turn.is_some());
+        if asks_for_turns == Some(true) {
+            self.turns.are_own(ds);
+        } else if asks_for_turns == Some(false)
+            && ds.spec.update_strategy.kind == "OnDelete"
+            && self.turns.are_anothers(ds, &self.caches)
+        {
+            reading = reading.leaving_turns(PolicyProblem::turns_of_another(ds));
         }
+        let PolicyReading { policy, mut problem, turns_of } = reading;
         state.turns_of = turns_of;
         if policy.as_ref().is_some_and(|policy| policy.fit == FitPolicy::Hold) {
             match self.turns.free() {

@@ -105,7 +105,7 @@ impl Worker {
         let actions = state.in_flight.retry_order.apply(plan.actions);
         self.other_controller.sent(ds, &actions);
         if state.in_flight.driver.policy().turn.is_none() {
-            self.turns.end_without_policy(ds, &actions);
+            self.turns.end_without_policy(ds, &actions, &self.caches);
         }
         let result = executor.execute(ds, &actions, state).await;
         // Also after a failure: the status of the other pods does not wait for the retry.
