@@ -13,16 +13,19 @@ mod steer;
 mod verbs;
 mod wait;
 
-use crate::cluster::{Source, name, namespace};
+use crate::cluster::{Input, Source, name, namespace};
 use crate::manifest;
 use crate::rollout::args::{Args, Job};
 use crate::rollout::status::Question;
+use crate::shell::called::plugin;
 use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
 use crate::shell::response::Response;
 use crate::stuck;
 use comfy_table::{Table, presets};
+use daemonset::Plan;
 use daemonset_view::cause;
+use daemonset_view::steered::Steered;
 use serde_json::Value;
 
 /// Runs the subcommand.
@@ -69,6 +72,11 @@ fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item =
 /// The rest of a kubectl command about a DaemonSet, after its verb.
 fn on_daemon_set(from: &args::From, daemon_set: &Value) -> String {
     cause::on_daemon_set(&from.target.cluster.connection(), namespace(daemon_set), name(daemon_set))
+}
+
+/// The rollout of an input, if a policy steers it. Its commands find the cluster by these flags.
+fn steered<'a>(input: &'a Input, plan: &'a Plan, connection: &'a str) -> Option<Steered<'a>> {
+    Some(Steered::of_input(input, plan, plugin())?.connected(connection))
 }
 
 /// For standard error: the command stands alone on its line, to be pasted into a shell.

@@ -4,8 +4,7 @@
 use crate::cluster::policy;
 use crate::cluster::{Choice, Input, Needs, Source};
 use crate::rollout::args::PlanArgs;
-use crate::rollout::{failure, plain_table, steer};
-use crate::shell::called::plugin;
+use crate::rollout::{failure, plain_table, steer, steered};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::policy::FailurePolicy;
@@ -100,8 +99,7 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
     }
     let plan = plan(&input.snapshot().map_err(stop)?);
     let connection = source.connection();
-    let steered = Steered::of_input(&input, &plan, plugin()).map(|steered| steered.connected(&connection));
-    let Some(steered) = steered else {
+    let Some(steered) = steered(&input, &plan, &connection) else {
         return Ok(Response::refusal(format_args!("error: {}", no_rollout(&input, &plan))));
     };
     source.announce(args.output)?;

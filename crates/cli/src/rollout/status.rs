@@ -4,7 +4,7 @@
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Choice, Chosen, Input, Needs, Objects, Source, Wanted};
 use crate::rollout::args::From;
-use crate::rollout::plain_table;
+use crate::rollout::{plain_table, steered};
 use crate::shell::called::plugin;
 use crate::shell::console::{BAD_INPUT, Format, LOOK, Stop};
 use crate::shell::response::Response;
@@ -197,8 +197,7 @@ fn text(kubectl: Answer, input: &Input, (plan, details): (&Plan, &Details), conn
     let recording = &input.recording;
     let mut stdout = kubectl.stdout;
     let mut line = |label: &str, content: &str| stdout.push_str(&format!("{label:<11}{content}\n"));
-    let steered = Steered::of_input(input, plan, plugin()).map(|steered| steered.connected(connection));
-    if let Some(steered) = steered {
+    if let Some(steered) = steered(input, plan, connection) {
         if let Some(problems) = steered.invalid() {
             line("Invalid", &problems);
         }

@@ -7,8 +7,7 @@ use crate::cluster::policy::{self, APPROVED, PAUSED, PolicyProblem, set_annotati
 use crate::cluster::{Choice, Chosen, Needs, Objects, Source, Wanted, name, namespace};
 use crate::rollout::args::From;
 use crate::rollout::preview::EXAMPLE_POLICY;
-use crate::rollout::{not_sent, on_daemon_set};
-use crate::shell::called::plugin;
+use crate::rollout::{not_sent, on_daemon_set, steered};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::policy::Powers;
@@ -62,8 +61,7 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
     source.announce(from.output)?;
     let recording = &input.recording;
     let connection = source.connection();
-    let steered = Steered::of_input(&input, &plan, plugin()).map(|steered| steered.connected(&connection));
-    let approved = match (steered, input.policy_problems.as_slice()) {
+    let approved = match (steered(&input, &plan, &connection), input.policy_problems.as_slice()) {
         (_, problems @ [_, ..]) => Err(format!(
             "counts as paused, since its policy is invalid: {}",
             policy::in_words(problems, None)

@@ -88,11 +88,7 @@ fn detail(action: &Action, before: &DaemonSetStatus, steered: Option<&Steered<'_
 
 /// The version that a node should have.
 fn goal<'a>(steered: Option<&Steered<'a>>, node: &NodeName) -> Goal<'a> {
-    let verdict = |steered: &&Steered<'a>| {
-        let mut nodes = steered.plan.report.nodes.iter();
-        nodes.find(|verdict| verdict.node == *node)
-    };
-    let verdict = steered.as_ref().and_then(verdict);
+    let verdict = steered.and_then(|steered| steered.plan.report.node(node.as_str()));
     verdict.map_or(Goal::Current, |verdict| Goal::of(steered, verdict))
 }
 
