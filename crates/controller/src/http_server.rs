@@ -51,7 +51,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// As in Go, 0.0.0.0 stands for all addresses of the machine, also those of IPv6: a pod may have no other.
+/// 0.0.0.0 stands for all addresses of the machine, as in Go, and those of IPv6 are among them: a pod may have no other.
 async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     if address.ip().is_unspecified()
         && let Ok(listener) = bind_both(address.port())

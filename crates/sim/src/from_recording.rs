@@ -183,7 +183,7 @@ impl Environment {
 struct Past {
     now: Timestamp,
     events: Vec<Event>,
-    /// Some kubelet has told which containers have their image.
+    /// At least one kubelet has reported which containers have their image.
     tells_images: bool,
 }
 
@@ -194,7 +194,7 @@ impl Past {
     }
 }
 
-/// Whether a kubelet has told the state of the pod's containers.
+/// Whether a kubelet has reported the state of the pod's containers.
 fn tells_images(pod: &Pod) -> bool {
     pod.status.container_statuses.iter().any(|status| !status.name.is_empty())
 }

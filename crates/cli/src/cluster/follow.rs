@@ -33,7 +33,7 @@ impl Kept {
         Kept { objects, listed: Instant::now(), asked }
     }
 
-    /// No watch tells of namespaces: those that a changed policy needs are read.
+    /// Namespaces have no watch: those that a changed policy needs are read.
     fn learn_powers(&mut self, source: &Source) {
         let needed = self.objects.namespaces_that_need_powers();
         let new: BTreeSet<String> = needed.difference(&self.asked).cloned().collect();

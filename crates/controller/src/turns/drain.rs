@@ -186,7 +186,7 @@ impl NodeDrain {
         (now.as_ref() == Some(&self.target)).then_some(node)
     }
 
-    /// Without all DaemonSets nobody knows which pods are daemons, and none is evicted.
+    /// The list of all DaemonSets tells which pods are daemons: without it none is evicted.
     async fn decide(&mut self, node: &Node, pods: &[Pod]) -> Result<Drain, Next> {
         match self.tools.daemons.owners().await {
             Ok(owners) => {

@@ -52,7 +52,7 @@ impl Cluster {
     /// Whether the new version has failed, and the controller has seen every target node with an available pod of the old one
     /// again.
     pub fn is_rolled_back(&self) -> bool {
-        // A plan from before the last edit tells of the version before.
+        // A plan from before the last edit is about the version before.
         let generation = self.daemon_set().map(|ds| ds.metadata.generation);
         let has_seen = generation == Some(self.controller.rollout.generation);
         has_seen && !self.controller.is_down() && self.controller.rollout.is_rolled_back()

@@ -132,7 +132,7 @@ fn the_flags_of_a_watch_are_those_of_the_list() {
     assert_eq!(interrupt(child).0, Some(0));
 }
 
-/// No watch tells of namespaces: the one of a policy that needs powers is read once, also where that policy comes later.
+/// Namespaces have no watch: the one of a policy that needs powers is read once, also where that policy comes later.
 #[test]
 fn a_policy_that_comes_later_has_the_powers_of_its_namespace() {
     let fake = Fake::watched("events-powers", &steered(&[("policy", "waves: [{}]")]));

@@ -114,7 +114,7 @@ fn on_delete_with_waves_is_to_be_driven() {
     "#);
 }
 
-/// No `kubectl describe` tells of the finalizers of a DaemonSet.
+/// `kubectl describe` shows no finalizers of a DaemonSet.
 #[test]
 fn a_deletion_that_does_not_end_names_those_who_hold_it() {
     let deleted = |finalizers: Value| {

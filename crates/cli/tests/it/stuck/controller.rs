@@ -117,7 +117,7 @@ fn a_refused_create_is_told_by_its_event() {
     Run        kubectl describe daemonset -n logging agent
                kubectl get resourcequotas -n logging
     "#);
-    // The node that it holds is told the same.
+    // The node that it holds gets the same words.
     assert_snapshot!(cluster.why("node-5"), @r#"
     Node node-5, DaemonSet logging/agent
     node-5 should run a pod.

@@ -88,7 +88,7 @@ async fn daemons_of_others_stay_while_the_daemon_sets_cannot_be_listed() {
     assert!(evicted.iter().eq(["of-nobody", "orphan-of-unselected"]), "{evicted:?}");
 }
 
-/// Without the right for one of its lists a drain waits, and says why; one error alone is not told.
+/// A drain that lacks the right for one of its lists waits, and says why from the second error on.
 #[tokio::test(start_paused = true)]
 async fn a_drain_that_cannot_read_says_so() {
     for (kind, objects) in [(Kind::Pod, "its pods"), (Kind::DaemonSet, "the DaemonSets of the cluster")] {
