@@ -113,10 +113,20 @@ fn each_problem_has_its_path() {
         ),
         (
             "/daemonSet/spec/template/spec/affinity",
+            required(json!({"matchExpressions": [{"key": "a b", "operator": "Exists"}]})),
+            format!("{affinity}.matchExpressions[0].key: Invalid value: \"a b\": must be the key of a label"),
+        ),
+        (
+            "/daemonSet/spec/template/spec/affinity",
             required(json!({"matchFields": [{"key": "spec.x", "operator": "In", "values": ["a"]}]})),
             format!("{affinity}.matchFields[0].key: Invalid value: \"spec.x\": must be metadata.name"),
         ),
         ("/policy", json!({"burst": 0}), "policy.burst: Invalid value: 0: must be at least 1".to_owned()),
+        (
+            "/policy",
+            json!({"priorityClassName": "High Priority"}),
+            "policy.priorityClassName: Invalid value: \"High Priority\": must be a DNS subdomain".to_owned(),
+        ),
         ("/policy", json!({"uniqueLabelKey": ""}), "policy.uniqueLabelKey: Required value".to_owned()),
         (
             "/policy",
@@ -145,6 +155,18 @@ fn each_problem_has_its_path() {
     ] {
         assert_eq!(problems_with(pointer, value), [expected], "{pointer}");
     }
+}
+
+/// The name of a node may be longer than the value of a label.
+#[test]
+fn a_node_with_a_long_name_is_selected_by_it() {
+    let name = format!("{}.example.com", "n".repeat(63));
+    let terms = json!([{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]);
+    let affinity = json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
+    let fleet = given(rolling(1)).node(node(&name)).node(node("other"));
+    let plan = fleet.with("/daemonSet/spec/template/spec/affinity", affinity).plan();
+    let created: Vec<&str> = plan.actions.iter().filter_map(|action| Some(action.node()?.as_str())).collect();
+    assert_eq!(created, [name]);
 }
 
 /// Without its data it may be the current one: to create another one in its place would restart the fleet.
