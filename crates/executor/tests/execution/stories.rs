@@ -452,6 +452,20 @@ async fn a_list_that_is_not_found_is_no_empty_one() {
     assert_eq!(operator.nodes_of_pods(), ["a", "b", "c"], "no second pod on a node");
 }
 
+/// The next list has another token: nobody refuses it.
+#[tokio::test(start_paused = true)]
+async fn an_expired_token_is_no_refusal() {
+    for answer in
+        [status(410, "Expired", "the continue token is too old"), status(401, "Unauthorized", "Unauthorized")]
+    {
+        let server = Server::default();
+        server.fail("GET /apis/apps/v1/namespaces/agents/controllerrevisions", 1, Fault::Refuses(answer));
+        let mut operator = operator(&server, server.client());
+        let error = operator.sync().await.unwrap_err();
+        assert!(matches!(error, ExecuteError::Failed(_)), "{error:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn nothing_waits_for_minutes_after_a_long_outage() {
     let server = Server::default();

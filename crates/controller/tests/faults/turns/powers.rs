@@ -112,6 +112,20 @@ async fn powers_end_once_namespaces_may_not_be_read_any_more() {
     ends(&cluster).await;
 }
 
+/// An outage says nothing of powers, however long it is.
+#[tokio::test(start_paused = true)]
+async fn powers_stay_while_namespaces_can_not_be_read_for_another_reason() {
+    let cluster = fleet(4, 1, "turn: {cordon: true, gates: [backup]}").await;
+    cluster.fault(Verb::Watch, Kind::Namespace, Fault::Error, u32::MAX);
+    cluster.fault(Verb::List, Kind::Namespace, Fault::Error, u32::MAX);
+    cluster.break_watches();
+    sleep(10 * MINUTE).await;
+    cluster.release(NEW);
+    sleep(MINUTE).await;
+    assert_eq!(not_as_before(&cluster), ["n00"]);
+    assert_eq!(events(&cluster, "InvalidRolloutPolicy"), 0);
+}
+
 /// An API server that starts refuses until it has read its RBAC rules.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_that_lasts_for_a_moment_says_nothing_of_powers() {
