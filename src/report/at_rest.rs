@@ -8,6 +8,7 @@ use crate::node::candidate::{candidate, has_place};
 use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::{Fleet, FleetPod, Readiness};
 use crate::node::sync::{BackedOff, NodeSync};
+use crate::plan::authority::Authority;
 use crate::position::NodeIx;
 use crate::report::explain::pod_state;
 use crate::report::explain_rollout::hold_reason;
@@ -129,7 +130,13 @@ impl AtRest<'_> {
             Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
             None => {
                 let waits = self.termination(node).or_else(|| self.taken_name(node));
-                waits.unwrap_or(NodeOutcome::WaitsForNextPlan)
+                // The create that is due is the other controller's under drive, else a later plan's.
+                let whole = Authority::of(fleet.snapshot).syncs_nodes();
+                waits.unwrap_or(if whole {
+                    NodeOutcome::WaitsForNextPlan
+                } else {
+                    NodeOutcome::WaitsForCreate
+                })
             }
         }
     }

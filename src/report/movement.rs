@@ -55,9 +55,10 @@ impl Movement {
             NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
             NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
             NodeOutcome::NameTaken { .. } => Movement::Blocked(ObstacleKind::NameTaken),
-            NodeOutcome::InFlight { .. } | NodeOutcome::WaitsForPull | NodeOutcome::WaitsForRevision => {
-                Movement::Waiting
-            }
+            NodeOutcome::InFlight { .. }
+            | NodeOutcome::WaitsForPull
+            | NodeOutcome::WaitsForRevision
+            | NodeOutcome::WaitsForCreate => Movement::Waiting,
             NodeOutcome::HeldByMaxUnavailable { .. }
             | NodeOutcome::HeldByMaxSurge { .. }
             | NodeOutcome::WaitsForRoom

@@ -160,6 +160,8 @@ pub enum NodeOutcome {
     /// The update is driven, and the other controller, which creates the pods, has not created the revision of the new version, not adopted
     /// it, or not made it the newest: perhaps it does not know the new version yet.
     WaitsForRevision,
+    /// It has no pod that runs. The update is driven, and the other controller, which creates the pods, gives it one.
+    WaitsForCreate,
     /// It gets no pod: each pod of this node has one name, and another pod has it.
     #[non_exhaustive]
     NameTaken {
@@ -228,6 +230,7 @@ impl fmt::Display for NodeOutcome {
             NodeOutcome::WaitsForRevision => f.write_str(
                 "waits: the other controller has not made the revision of the new version the newest",
             ),
+            NodeOutcome::WaitsForCreate => f.write_str("waits until the other controller creates its pod"),
             NodeOutcome::NameTaken { pod } => write!(f, "waits: another pod has the name {pod}"),
         }?;
         if let NodeOutcome::Create { rejected: Some(rejected), .. }
@@ -279,6 +282,7 @@ impl NodeOutcome {
             | NodeOutcome::DoesNotFit { .. }
             | NodeOutcome::WaitsForRoom
             | NodeOutcome::WaitsForRevision
+            | NodeOutcome::WaitsForCreate
             | NodeOutcome::NameTaken { .. } => None,
         }
     }

@@ -158,6 +158,18 @@ fn a_plan_that_is_full() {
 }
 
 #[test]
+fn the_other_controller_creates_the_pod() {
+    let mut driven = agent(vec![agent_pod("a", "agent-1", true, Some(60))]);
+    driven["daemonSet"]["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+    driven["policy"] = json!({"drive": {"type": "RollingUpdate"}});
+    assert_snapshot!(why("c", &driven), @"
+    c should run a pod.
+    It has no pod of the DaemonSet.
+    Kubernetes' own controller, which creates the pods, gives it one: the update is driven beside it. Where this takes long, see whether kube-controller-manager runs, and the events of the DaemonSet.
+    ");
+}
+
+#[test]
 fn a_person_deletes_the_pod() {
     let mut on_delete = agent(vec![agent_pod("a", "agent-1", false, Some(60))]);
     on_delete["daemonSet"]["spec"]["updateStrategy"] = json!({"type": "OnDelete"});

@@ -154,6 +154,7 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::DoesNotFit { .. } => "too small for the new pod",
         NodeOutcome::WaitsForRoom => "in turn, waiting for room",
         NodeOutcome::WaitsForRevision => "waiting for the revision of the new version",
+        NodeOutcome::WaitsForCreate => "without a pod until the other controller creates it",
         NodeOutcome::NameTaken { .. } => "without a pod, since another one has its name",
         other => return format!("{other:#}"),
     };

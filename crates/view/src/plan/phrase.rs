@@ -178,6 +178,7 @@ pub fn urgency(outcome: &NodeOutcome) -> Urgency {
         | NodeOutcome::InFlight { .. }
         | NodeOutcome::WaitsForPull
         | NodeOutcome::WaitsForRevision
+        | NodeOutcome::WaitsForCreate
         | NodeOutcome::LeftAlone { .. } => Urgency::Waits,
         NodeOutcome::WaitsForReady
         | NodeOutcome::WaitsForBackOff { .. }

@@ -73,7 +73,8 @@ impl Finder<'_> {
             | NodeOutcome::WaitsForNextPlan => return None,
             NodeOutcome::WaitsForTargets { .. }
             | NodeOutcome::WaitsForRoom
-            | NodeOutcome::WaitsForRevision => (Ends::Others, format!("{:#}", node.outcome)),
+            | NodeOutcome::WaitsForRevision
+            | NodeOutcome::WaitsForCreate => (Ends::Others, format!("{:#}", node.outcome)),
             outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
         })
     }

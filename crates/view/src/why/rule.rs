@@ -151,6 +151,9 @@ impl Case<'_> {
                  the revision of the new version the newest: before, that controller might give the node the old version again. Where \
                  this takes long, see whether kube-controller-manager runs."
                 .to_owned(),
+            NodeOutcome::WaitsForCreate => "Kubernetes' own controller, which creates the pods, gives it one: the update is \
+                 driven beside it. Where this takes long, see whether kube-controller-manager runs, and the events of the DaemonSet."
+                .to_owned(),
             _ => self.waits_in_turn(node),
         }
     }

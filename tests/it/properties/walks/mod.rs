@@ -671,6 +671,7 @@ const REACHED: &[&str] = &[
     "outcome TurnsKept",
     "outcome UpToDate",
     "outcome WaitsForBackOff",
+    "outcome WaitsForCreate",
     "outcome WaitsForCreatedPod",
     "outcome WaitsForDelete",
     "outcome WaitsForGates",

@@ -113,6 +113,18 @@ fn the_first_pod_waits_for_the_revision_of_the_other_controller() {
     assert_eq!(outcome(driven(json!({}))).1, ["a"], "it is there");
 }
 
+/// A node that the other controller serves is in no plan of this one, however full.
+#[test]
+fn a_node_without_a_pod_waits_for_the_other_controller() {
+    let outcome = |fleet: Given| fleet.plan().report.nodes[0].outcome.clone();
+    assert_eq!(outcome(driven(json!({})).node(node("a"))), NodeOutcome::WaitsForCreate);
+    let failed = || driven(json!({})).node(node("a").has(new().failed()));
+    assert_eq!(outcome(failed()), NodeOutcome::WaitsForCreate, "it deletes the failed pod first");
+    assert_eq!(deletes(&failed().plan()), Vec::<String>::new());
+    let ends = driven(json!({})).node(node("a").has(old().terminating(30)));
+    assert!(matches!(outcome(ends), NodeOutcome::WaitsForTermination { .. }), "its name is free only then");
+}
+
 /// Nodes that have the good version fill the first waves at once, and the failed node would wait for a bake and an approval.
 #[test]
 fn a_version_that_was_complete_comes_back_at_once_in_the_place_of_a_failed_one() {
