@@ -41,13 +41,17 @@ impl Refusals {
         let count = ["/series/count", "/count", "/deprecatedCount"];
         let times = count.iter().find_map(|pointer| event.pointer(pointer)?.as_u64()).unwrap_or(1);
         let message = text("/note").or_else(|| text("/message")).unwrap_or_default();
-        let said = Said { reason: reason.to_owned(), message: message.trim().to_owned() };
+        let message = message.trim_start_matches("(combined from similar events): ").trim();
+        let said = Said { reason: reason.to_owned(), message: message.to_owned() };
         self.put(uid, Refusal { said, at, times });
     }
 
     fn put(&mut self, uid: &str, refusal: Refusal) {
-        if self.of(uid).is_none_or(|last| last.at < refusal.at) {
-            self.0.insert(uid.to_owned(), refusal);
+        match self.0.get_mut(uid) {
+            // A controller that is refused for many nodes writes events of one second.
+            Some(last) if last.at == refusal.at => last.times = last.times.saturating_add(refusal.times),
+            Some(last) if last.at > refusal.at => {}
+            _ => _ = self.0.insert(uid.to_owned(), refusal),
         }
     }
 

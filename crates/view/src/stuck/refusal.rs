@@ -2,17 +2,17 @@
 
 use crate::case::Case;
 use crate::cluster::Refusal;
-use crate::stuck::change::last_change;
+use crate::stuck::change::last_call;
 use crate::stuck::finding::acts;
 use crate::words;
 use daemonset::Action;
 use daemonset::report::NodeVerdict;
 
 impl Case<'_> {
-    /// The last refusal, unless something was done after it.
+    /// The last refusal, unless something was done after it. The pods that a quota allows become Ready after it, which tells nothing.
     pub fn refusal(&self) -> Option<&Refusal> {
         let refusal = self.models.refusals.of(self.planned.daemon_set.metadata.uid.as_str())?;
-        last_change(self).is_none_or(|at| at <= refusal.at).then_some(refusal)
+        last_call(self).is_none_or(|at| at <= refusal.at).then_some(refusal)
     }
 
     /// Why the plan's action on this node does not happen, where that is known, and the commands that tell more of it.

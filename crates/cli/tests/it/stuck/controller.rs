@@ -141,6 +141,18 @@ fn a_refused_create_is_told_by_its_event() {
     // A pod has come since.
     let over = Cluster::updated(3, MINUTE).without_pod("node-4").refused(QUOTA, 2 * MINUTE);
     assert!(!over.moves().contains("refuse"), "{}", over.moves());
+    // The pods that the quota allows become Ready after the refusals, which one controller makes within a second: some events tell of
+    // one call, the last one of the others.
+    let mut first = Cluster::updated(5, 20).without_pod("node-4").refused(QUOTA, 30).refused(QUOTA, 30);
+    for pod in &mut first.pods {
+        pod["metadata"]["creationTimestamp"] = json!(super::ago(30));
+    }
+    first.events[0]["count"] = json!(1);
+    first.events[1]["count"] = json!(16);
+    first.events[1]["message"] = json!(format!("(combined from similar events): {QUOTA}"));
+    let told = "the API server refuses it: Error creating: pods \"agent-\" is forbidden: exceeded quota";
+    assert!(first.moves().contains(told), "{}", first.moves());
+    assert!(first.moves().contains("(17 times, the last time 30s ago)"), "{}", first.moves());
     // Without a right to read events, and in a file without them, it is the same as before.
     assert!(!refused().stuck().contains("quota: few"));
 }
