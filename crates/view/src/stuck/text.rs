@@ -15,6 +15,8 @@ impl Answer<'_> {
             let found = self.findings.iter().filter(|finding| finding.ends == ends);
             lines.extend(labelled(label, found.map(|finding| finding.line())));
         }
+        // Some DaemonSets are meant for nodes that a cluster does not have: this is no obstacle.
+        lines.extend(case.without_targets().map(|text| ("Nodes", text)));
         if case.plan.acts() && !self.is_stuck() && !case.namespace_ends() {
             lines.push(("Now", case.plan.summary()));
         }

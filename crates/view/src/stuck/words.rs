@@ -11,6 +11,7 @@ use daemonset::outlook::ObstacleKind;
 use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Names at most so many nodes that use a limit.
 const MOST_NAMES: usize = 5;
@@ -20,10 +21,18 @@ const FOREGROUND: &str = "foregroundDeletion";
 impl Finder<'_> {
     /// A limit, time or other nodes.
     pub(super) fn outcome(&self, node: &NodeVerdict) -> Option<(Ends, String)> {
-        let pods = || {
-            let terminating = |pod: &&PodVerdict| matches!(pod.state, PodState::Terminating { .. });
-            let pods = node.pods.iter().filter(terminating).map(|pod| pod.pod.name.as_str());
-            pods.collect::<Vec<_>>().join(", ")
+        let terminating = |pod: &&PodVerdict| matches!(pod.state, PodState::Terminating { .. });
+        let terminating = || node.pods.iter().filter(terminating);
+        let pods = || terminating().map(|pod| pod.pod.name.as_str()).collect::<Vec<_>>().join(", ");
+        let finalizers = || {
+            let notes = terminating().filter_map(|pod| self.case.models.notes.pod(&pod.pod.uid));
+            let finalizers: BTreeSet<&str> =
+                notes.flat_map(|notes| &notes.finalizers).map(String::as_str).collect();
+            match Vec::from_iter(finalizers).as_slice() {
+                [] => String::new(),
+                [only] => format!(", once the finalizer {only} is removed"),
+                several => format!(", once the finalizers {} are removed", several.join(", ")),
+            }
         };
         let in_time =
             |at: Option<Timestamp>| at.map(|at| format!(" {}", self.case.at(at))).unwrap_or_default();
@@ -44,7 +53,8 @@ impl Finder<'_> {
                 )
             }
             NodeOutcome::WaitsForTermination { overdue_at, .. } => {
-                (Ends::Time, format!("pod {} ends, and should be gone{}", pods(), in_time(*overdue_at)))
+                let gone = format!("should be gone{}{}", in_time(*overdue_at), finalizers());
+                (Ends::Time, format!("pod {} ends, and {gone}", pods()))
             }
             NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
                 (Ends::Others, format!("maxUnavailable is spent ({used} of {limit}){}", self.by_users(node)))

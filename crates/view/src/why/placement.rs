@@ -2,39 +2,22 @@
 
 use crate::case::Case;
 use crate::goal::Goal;
+use crate::words::count;
 use daemonset::model::{Node, Taint};
-use daemonset::report::{NodePlacement, NodeVerdict};
+use daemonset::report::{NodePlacement, NodeVerdict, Warning};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 impl Case<'_> {
     pub(super) fn placement(&self, verdict: &NodeVerdict) -> String {
         let name = &verdict.node;
-        let goal = self.goal(verdict);
-        let template = goal.template();
-        let mut text = match &verdict.placement {
-            NodePlacement::Run => format!("{name} should run a pod."),
-            NodePlacement::ContinueOnly { taint, .. } => format!(
-                "{name} gets no new pod, though a pod that runs there may stay: {template} does not tolerate the \
-                 taint {}.",
-                tainted(taint)
-            ),
-            NodePlacement::OtherNodeName => {
-                format!("{name} must not run a pod: {template} names the node {}.", self.node_name(goal))
+        let mut text = match (&verdict.placement, self.exclusion(verdict)) {
+            (NodePlacement::Run, _) => format!("{name} should run a pod."),
+            (NodePlacement::ContinueOnly { .. }, Some(exclusion)) => {
+                format!("{name} gets no new pod, though a pod that runs there may stay: {exclusion}.")
             }
-            NodePlacement::NodeSelectorMismatch => format!(
-                "{name} must not run a pod: {template}'s nodeSelector does not match{}.",
-                self.selector_mismatch(goal, name.as_str())
-            ),
-            NodePlacement::NodeAffinityMismatch => {
-                format!(
-                    "{name} must not run a pod: {template}'s required node affinity does not match its labels."
-                )
-            }
-            NodePlacement::UntoleratedNoExecute { taint, .. } => format!(
-                "{name} must not run a pod: {template} does not tolerate the taint {}.",
-                tainted(taint)
-            ),
-            other => format!("{name}: {other:?}."),
+            (_, Some(exclusion)) => format!("{name} must not run a pod: {exclusion}."),
+            (other, None) => format!("{name}: {other:?}."),
         };
         if verdict.unschedulable {
             text.push_str(" It is cordoned, which makes no difference to a DaemonSet.");
@@ -43,6 +26,49 @@ impl Case<'_> {
             text.push_str(" The node itself is not Ready.");
         }
         text
+    }
+
+    /// The rule of the template that keeps new pods from the node.
+    fn exclusion(&self, verdict: &NodeVerdict) -> Option<String> {
+        let goal = self.goal(verdict);
+        let template = goal.template();
+        Some(match &verdict.placement {
+            NodePlacement::ContinueOnly { taint, .. } | NodePlacement::UntoleratedNoExecute { taint, .. } => {
+                format!("{template} does not tolerate the taint {}", tainted(taint))
+            }
+            NodePlacement::OtherNodeName => format!("{template} names the node {}", self.node_name(goal)),
+            NodePlacement::NodeSelectorMismatch => format!(
+                "{template}'s nodeSelector does not match{}",
+                self.selector_mismatch(goal, verdict.node.as_str())
+            ),
+            NodePlacement::NodeAffinityMismatch => {
+                format!("{template}'s required node affinity does not match its labels")
+            }
+            _ => return None,
+        })
+    }
+
+    /// Why no node should run the pod, where that is so: the rule that excludes the most nodes.
+    pub fn without_targets(&self) -> Option<String> {
+        if !self.plan.warnings.contains(&Warning::NoTargetNodes) {
+            return None;
+        }
+        let nodes = &self.plan.report.nodes;
+        let mut excluded: BTreeMap<String, usize> = BTreeMap::new();
+        for exclusion in nodes.iter().filter_map(|node| self.exclusion(node)) {
+            *excluded.entry(exclusion).or_default() += 1;
+        }
+        // Of two the first one by its words.
+        let most = excluded.into_iter().rev().max_by_key(|(_, excluded)| *excluded);
+        Some(match most {
+            Some((exclusion, most)) => {
+                format!(
+                    "no node should run the pod: for {most} of {}, {exclusion}",
+                    count(nodes.len(), "node")
+                )
+            }
+            None => format!("no node should run the pod: there are {}", count(nodes.len(), "node")),
+        })
     }
 
     /// The pod template of the version that a node should have.

@@ -48,6 +48,31 @@ fn a_pod_that_terminates_has_its_time() {
     Held       node-5: maxUnavailable is spent (1 of 1) by node-4
     Now        write the status
     ");
+    let finalizers = json!(["example.com/flush"]);
+    let kept = Cluster::updated(3, MINUTE)
+        .overdue("node-4", -20)
+        .pod("node-4", |pod| pod["metadata"]["finalizers"] = finalizers.clone());
+    assert_snapshot!(kept.moves().lines().nth(1).unwrap(), @"Waiting    node-4: pod agent-4-h7k2x ends, and should be gone at 2026-01-01T10:00:20Z, in 20s, once the finalizer example.com/flush is removed");
+}
+
+/// A DaemonSet may be meant for nodes that a cluster does not have, so that this is no obstacle.
+#[test]
+fn a_selector_of_no_node_is_told() {
+    let nowhere = Cluster::updated(5, HOUR)
+        .set("/spec/template/spec/nodeSelector", json!({"disk": "sdd"}))
+        .set("/status", json!({"observedGeneration": 2}));
+    let nowhere = Cluster { pods: Vec::new(), ..nowhere };
+    assert_snapshot!(nowhere.moves(), @"
+    logging/agent: complete: no node has an outdated pod
+    Nodes      no node should run the pod: for 5 of 5 nodes, the template's nodeSelector does not match, as disk=sdd is wanted and the node has no label disk
+    Now        create 1 revision
+    ");
+    let none = Cluster { nodes: Vec::new(), ..nowhere };
+    assert_snapshot!(none.moves(), @"
+    logging/agent: complete: no node has an outdated pod
+    Nodes      no node should run the pod: there are 0 nodes
+    Now        create 1 revision
+    ");
 }
 
 /// Waves with an approval that is given to another revision.
