@@ -188,6 +188,16 @@ impl Source {
         }
     }
 
+    /// A line about the instant of a file that tells it itself, which may be older than the file.
+    pub(crate) fn as_of(&self, given: Option<Timestamp>, objects: &Objects) -> String {
+        match (given, self, objects.now()) {
+            (None, Source::File(_) | Source::Stdin, Some(newest)) if !objects.is_recorded() => {
+                format!("As of      {newest}, the newest time in {self}; --now tells another one\n")
+            }
+            _ => String::new(),
+        }
+    }
+
     /// The flags by which another command of this program reads the same, each after a space. Those of kubectl itself are not
     /// among them.
     pub(crate) fn flags(&self) -> String {

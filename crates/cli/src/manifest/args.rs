@@ -199,8 +199,10 @@ impl ChangeArgs {
 
     pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
         let unread = |own| Unread { own, kubectl: None };
-        let file = self.manifest.files(self.stored.from.clone()).map_err(unread)?.subject;
-        if file.is_none() && self.stored.cluster.chooses_kubectl() {
+        let Files { subject: file, cluster } =
+            self.manifest.files(self.stored.from.clone()).map_err(unread)?;
+        // The built-in manifest is for the built-in cluster.
+        if file.is_none() && (cluster.is_some() || self.stored.cluster.chooses_kubectl()) {
             return Err(unread(Stop::Input("--manifest: name the manifest".to_owned())));
         }
         read(file)

@@ -45,6 +45,8 @@ pub(crate) struct Look<'l> {
     pub(crate) source: &'l Source,
     pub(crate) models: &'l Models,
     pub(crate) now: Timestamp,
+    /// The last line of a text: [`Source::as_of`].
+    pub(crate) as_of: &'l str,
     /// The flags by which kubectl finds the cluster, each after a space.
     pub(crate) connection: &'l str,
     pub(crate) patience: SignedDuration,
@@ -90,14 +92,14 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
         objects.choose(wanted).map_err(|message| source.stop(message))?;
     }
     source.check(&objects, wanted)?;
-    let now = source.instant(args.now, &objects)?;
+    let (now, as_of) = (source.instant(args.now, &objects)?, source.as_of(args.now, &objects));
     let mut models = objects.models().map_err(|message| source.stop(message))?;
     models.daemon_sets.retain(|ds| wanted.is_none_or(|wanted| wanted.is(ds)));
     let is_one = number == 1 && !args.target.cluster.chooses_several();
     let (patience, connection) = (args.patience.patience, args.target.cluster.connection());
     let planned = planned(&models, now);
     source.learn_refusals(&mut models, &planned, now);
-    let look = Look { source, models: &models, now, connection: &connection, patience };
+    let look = Look { source, models: &models, now, as_of: &as_of, connection: &connection, patience };
     let all: Vec<&Planned> = planned.iter().collect();
     look.respond(&all, args.output, if is_one { Shown::One } else { Shown::Several })
 }
@@ -105,7 +107,7 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
 impl Look<'_> {
     /// The answers about these DaemonSets; as a text those first that need somebody.
     pub(crate) fn respond(&self, planned: &[&Planned], format: Format, shown: Shown) -> Result<Looked, Stop> {
-        let Look { source, models, now, connection, patience } = *self;
+        let Look { source, models, now, as_of, connection, patience } = *self;
         let answers = planned.iter().map(|planned| {
             let plan = planned.plan.as_ref().map_err(|message| source.stop(message))?;
             let case = Case { planned, plan, models, now, plugin: plugin(), connection };
@@ -119,7 +121,7 @@ impl Look<'_> {
                 let several: Vec<&Answer<'_>> = several.iter().map(|(_, answer)| answer).collect();
                 Response::json(&json!({"daemonSets": several}))?
             }
-            (Format::Text, answers) => Response::text(text(answers)),
+            (Format::Text, answers) => Response::text(text(answers) + as_of),
         };
         let is_stuck = answers.iter().any(|(_, answer)| answer.is_stuck());
         let is_idle = answers.iter().any(|(_, answer)| answer.is_idle());
@@ -132,12 +134,17 @@ fn text(answers: &[(Case<'_>, Answer<'_>)]) -> String {
     let (complete, rest): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, answer)| answer.is_complete());
     let (stuck, moving): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(_, answer)| answer.is_stuck());
     let mut text: String = stuck.into_iter().chain(moving).map(|(case, answer)| answer.text(case)).collect();
-    match complete.as_slice() {
-        [(case, only)] => text.push_str(&only.text(case)),
-        [] => {}
-        several => {
-            let names = words::names(several.iter().map(|(_, answer)| answer.name), MOST_NAMES);
-            text.push_str(&format!("complete: {}: {names}\n", words::count(several.len(), "DaemonSet")));
+    // A selector with a slip completes a rollout, too.
+    let (nowhere, complete): (Vec<_>, Vec<_>) =
+        complete.into_iter().partition(|(case, _)| case.without_targets().is_some());
+    for (state, answers) in [("for no node", nowhere), ("complete", complete)] {
+        match answers.as_slice() {
+            [(case, only)] => text.push_str(&only.text(case)),
+            [] => {}
+            several => {
+                let names = words::names(several.iter().map(|(_, answer)| answer.name), MOST_NAMES);
+                text.push_str(&format!("{state}: {}: {names}\n", words::count(several.len(), "DaemonSet")));
+            }
         }
     }
     text

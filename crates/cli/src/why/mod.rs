@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
         objects.choose(Some(wanted)).map_err(|message| source.stop(message))?;
     }
     source.check(&objects, target.wanted.as_ref())?;
-    let now = source.instant(args.now, &objects)?;
+    let (now, as_of) = (source.instant(args.now, &objects)?, source.as_of(args.now, &objects));
     let mut models = objects.models().map_err(|message| source.stop(message))?;
     let all = models.daemon_sets.clone();
     if let Some(wanted) = &target.wanted {
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
         Subject::Node(node) => about_node(node, &planned, &all, &view),
         Subject::Pod(pod) => about_pod(pod, &planned, &view),
         Subject::DaemonSet(ds) => {
-            let look =
-                Look { source, models: &models, now, connection: &connection, patience: Patience::DEFAULT };
+            let (as_of, patience) = (&as_of, Patience::DEFAULT);
+            let look = Look { source, models: &models, now, as_of, connection: &connection, patience };
             let only: Vec<&Planned> = planned.iter().filter(|it| it.daemon_set == *ds).collect();
             source.announce(args.output)?;
             return look.respond(&only, args.output, Shown::One)?.response.with_code(0).print();

@@ -110,9 +110,11 @@ fn stuck_or_moving_or_complete() {
     let patient = printed(0, &format!("stuck --example {late} --patience 2h"));
     assert!(patient.contains("; it counts as stuck in 61m\n"), "{patient}");
     let steady = dump("steady.json");
-    assert_snapshot!(printed(0, &format!("rollout stuck logging/fluent-bit -f {steady}")), @"
-    logging/fluent-bit: complete: no node has an outdated pod
-    ");
+    let steady = printed(0, &format!("rollout stuck logging/fluent-bit -f {steady}"));
+    let (answer, as_of) = steady.split_once('\n').unwrap();
+    assert_snapshot!(answer, @"logging/fluent-bit: complete: no node has an outdated pod");
+    // Somebody reads an old file as if it were of now.
+    assert!(as_of.starts_with("As of      2026-") && as_of.contains("steady.json; --now tells"), "{as_of}");
     let json = json_of(1, &format!("rollout stuck --example {late}"));
     assert_eq!(json["standing"]["obstacles"], json!([{"kind": "NotReady", "nodes": ["node-2"]}]));
     assert_eq!((&json["name"], &json["outdated"]), (&json!("monitoring/node-exporter"), &json!(2)));
@@ -406,6 +408,11 @@ fn would_restart_create_and_update() {
         "broken.json",
         with(stored.clone(), "/spec/selector/matchLabels", json!({"a": "b"})).to_string(),
     );
+    // The built-in manifest is no answer about somebody's own cluster.
+    for line in ["would-restart --from", "would-restart -f", "update --from"] {
+        let unnamed = call(&format!("{line} {midrollout}"));
+        assert_eq!((unnamed.code, unnamed.err.as_str()), (Some(2), "error: --manifest: name the manifest\n"));
+    }
     let refusal = call(&format!("would-restart -f {broken} --from {midrollout}"));
     assert_eq!((refusal.code, refusal.out.as_str()), (Some(1), ""));
     assert!(refusal.err.starts_with("The DaemonSet \"node-exporter\" is invalid"), "{}", refusal.err);

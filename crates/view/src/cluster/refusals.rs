@@ -15,13 +15,20 @@ pub struct Refusal {
     pub times: u64,
 }
 
-/// The last refusal of each DaemonSet, by its uid.
+/// The refusals of each DaemonSet, by its uid.
 #[derive(Clone, Default)]
-pub struct Refusals(BTreeMap<String, Refusal>);
+pub struct Refusals(BTreeMap<String, Vec<Refusal>>);
 
 impl Refusals {
-    pub fn of(&self, uid: &str) -> Option<&Refusal> {
-        self.0.get(uid)
+    /// The last refusal of a DaemonSet since an instant, with the number of all of them: a controller that is refused for many nodes
+    /// writes several events, and combines the later ones.
+    pub fn since(&self, uid: &str, since: Option<Timestamp>) -> Option<Refusal> {
+        let all = self.0.get(uid).into_iter().flatten();
+        let all = all.filter(|refusal| since.is_none_or(|since| since <= refusal.at));
+        let times = all.clone().fold(0, |times: u64, refusal| times.saturating_add(refusal.times));
+        // The first one of the last instant.
+        let last = all.rev().max_by_key(|refusal| refusal.at)?;
+        Some(Refusal { times, ..last.clone() })
     }
 
     /// Takes an event of the group `""`, or of `events.k8s.io`, which has other names for the same. Others are left out: an event is no
@@ -43,20 +50,13 @@ impl Refusals {
         let message = text("/note").or_else(|| text("/message")).unwrap_or_default();
         let message = message.trim_start_matches("(combined from similar events): ").trim();
         let said = Said { reason: reason.to_owned(), message: message.to_owned() };
-        self.put(uid, Refusal { said, at, times });
-    }
-
-    fn put(&mut self, uid: &str, refusal: Refusal) {
-        match self.0.get_mut(uid) {
-            // A controller that is refused for many nodes writes events of one second.
-            Some(last) if last.at == refusal.at => last.times = last.times.saturating_add(refusal.times),
-            Some(last) if last.at > refusal.at => {}
-            _ => _ = self.0.insert(uid.to_owned(), refusal),
-        }
+        self.0.entry(uid.to_owned()).or_default().push(Refusal { said, at, times });
     }
 
     /// Adds those of another List.
     pub fn append(&mut self, other: Refusals) {
-        other.0.into_iter().for_each(|(uid, refusal)| self.put(&uid, refusal));
+        for (uid, mut refusals) in other.0 {
+            self.0.entry(uid).or_default().append(&mut refusals);
+        }
     }
 }

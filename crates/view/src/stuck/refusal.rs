@@ -10,9 +10,8 @@ use daemonset::report::NodeVerdict;
 
 impl Case<'_> {
     /// The last refusal, unless something was done after it. The pods that a quota allows become Ready after it, which tells nothing.
-    pub fn refusal(&self) -> Option<&Refusal> {
-        let refusal = self.models.refusals.of(self.planned.daemon_set.metadata.uid.as_str())?;
-        last_call(self).is_none_or(|at| at <= refusal.at).then_some(refusal)
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.models.refusals.since(self.planned.daemon_set.metadata.uid.as_str(), last_call(self))
     }
 
     /// Why the plan's action on this node does not happen, where that is known, and the commands that tell more of it.
@@ -26,7 +25,7 @@ impl Case<'_> {
             return Some((text, vec![self.describe_namespace()]));
         }
         let refusal = self.refusal()?;
-        Some((self.refused(refusal), self.commands_of_refusal(refusal)))
+        Some((self.refused(&refusal), self.commands_of_refusal(&refusal)))
     }
 
     /// Whether the plan creates pods in a namespace that takes none.

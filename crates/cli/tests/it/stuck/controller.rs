@@ -104,7 +104,7 @@ fn a_refused_create_is_told_by_its_event() {
     let cluster = quota();
     assert_snapshot!(cluster.stuck(), @r#"
     logging/agent: stuck: nothing moves until somebody does something; 1 node has an outdated pod, about 1 round left
-    Cause      node-4: this is due: create 1 pod; the API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago)
+    Cause      node-4: this is due: create 1 pod; the API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (42 times, the last time 30s ago)
     Held       node-5: maxUnavailable is spent (1 of 1) by node-4
     Run        kubectl describe daemonset -n logging agent
                kubectl get resourcequotas -n logging
@@ -113,7 +113,7 @@ fn a_refused_create_is_told_by_its_event() {
     Node node-4, DaemonSet logging/agent
     node-4 should run a pod.
     It has no pod of the DaemonSet.
-    This plan creates its pod at once, because it has none. The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago).
+    This plan creates its pod at once, because it has none. The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (42 times, the last time 30s ago).
     Run        kubectl describe daemonset -n logging agent
                kubectl get resourcequotas -n logging
     "#);
@@ -122,7 +122,7 @@ fn a_refused_create_is_told_by_its_event() {
     Node node-5, DaemonSet logging/agent
     node-5 should run a pod.
     Pod agent-5-h7k2x is outdated, of revision #1 (the current one is #2); it is Ready and available since 2025-12-24T02:00:00Z (for 8d).
-    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by node-4 (CREATE: the node has none). The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (21 times, the last time 30s ago). It goes once node-4 has an available pod again.
+    Its outdated pod waits, because maxUnavailable is spent: 1 node may be without an available pod, and 1 is so. It is spent by node-4 (CREATE: the node has none). The API server refuses it: Error creating: pods "agent-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: pods=4 (42 times, the last time 30s ago). It goes once node-4 has an available pod again.
     Run        kubectl describe daemonset -n logging agent
                kubectl get resourcequotas -n logging
     "#);

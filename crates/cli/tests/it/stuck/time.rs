@@ -166,4 +166,17 @@ fn of_several_those_that_are_stuck_come_first() {
     assert_snapshot!(ran.out, @"
     complete: 12 DaemonSets: a/agent, aa/agent, aaa/agent, aaaa/agent, aaaaa/agent, aaaaaa/agent, aaaaaaa/agent, aaaaaaaa/agent, aaaaaaaaa/agent, aaaaaaaaaa/agent and 2 more
     ");
+    let nowhere = ["c", "d"].map(|namespace| {
+        let nowhere = complete().set("/spec/template/spec/nodeSelector", json!({"disk": "sdd"}));
+        daemon_set(Cluster { pods: Vec::new(), ..nowhere }, namespace)
+    });
+    let list = crate::plan::list(
+        [daemon_set(complete(), "a"), daemon_set(complete(), "b"), nowhere.concat()].concat(),
+    );
+    let ran = run("stuck", &["-f", "-"], list.as_bytes());
+    assert_snapshot!(ran.out, @"
+    for no node: 2 DaemonSets: c/agent, d/agent
+    complete: 2 DaemonSets: a/agent, b/agent
+    As of      2026-01-01T09:00:00Z, the newest time in stdin; --now tells another one
+    ");
 }
