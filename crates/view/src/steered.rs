@@ -106,6 +106,32 @@ impl<'a> Steered<'a> {
         (!self.problems.is_empty()).then(|| policy::in_words(self.problems, None))
     }
 
+    /// Whether a policy that is to drive the update is invalid since Kubernetes' own controller, which reads no policy, still updates.
+    pub fn lacks_on_delete(&self) -> bool {
+        let is_its_own = self.daemon_set.spec.update_strategy.kind != "OnDelete";
+        is_its_own && self.problems.iter().any(|problem| problem.path == "drive")
+    }
+
+    /// The meaning of a policy that is invalid.
+    pub fn while_invalid(&self) -> &'static str {
+        match self.lacks_on_delete() {
+            true => {
+                "has no effect, and Kubernetes' own controller updates all nodes, since its policy is invalid"
+            }
+            false => "counts as paused, since its policy is invalid",
+        }
+    }
+
+    /// Whether every node that takes part has the new version, and an available pod. A rollout that is over may have lost that since: a
+    /// node joins, a pod fails, or the version is one that was complete before and comes back in place of a failed one.
+    pub fn is_complete(&self) -> bool {
+        self.report.updated >= self.report.nodes && self.unavailable() == 0
+    }
+
+    fn unavailable(&self) -> u32 {
+        self.plan.report.budget.map_or(0, |budget| budget.unavailable)
+    }
+
     /// The number of the current revision after this plan, by which waves are approved.
     pub fn number(&self) -> Option<i64> {
         self.plan.report.current_revision.as_ref().map(|current| current.number)
@@ -169,10 +195,15 @@ impl<'a> Steered<'a> {
             None => "no base".to_owned(),
         };
         match &self.report.stage {
-            RolloutStage::Over => format!("complete: {figures}"),
+            RolloutStage::Over if self.is_complete() => format!("complete: {figures}"),
+            RolloutStage::Over => match self.unavailable() {
+                0 => format!("complete before, and not any more: {figures}"),
+                several => format!("complete before, and not any more: {figures}, {several} unavailable"),
+            },
             RolloutStage::GoingOn => format!("progressing: {figures}, {base}"),
             RolloutStage::Paused if !self.problems.is_empty() => {
-                format!("paused, since its policy is invalid: {figures}, {base}")
+                let stage = self.while_invalid().trim_start_matches("counts as ");
+                format!("{stage}: {figures}, {base}")
             }
             RolloutStage::Paused => format!("paused: {figures}, {base}"),
             RolloutStage::Stopped { reason, .. } => {
@@ -208,7 +239,8 @@ impl<'a> Steered<'a> {
     /// The stage in a few words, for a cell of a table.
     pub fn in_short(&self) -> String {
         match &self.report.stage {
-            RolloutStage::Over => "rollout complete".to_owned(),
+            RolloutStage::Over if self.is_complete() => "rollout complete".to_owned(),
+            RolloutStage::Over => "rollout not complete any more".to_owned(),
             RolloutStage::Paused if !self.problems.is_empty() => {
                 "rollout paused, its policy is invalid".to_owned()
             }

@@ -136,9 +136,11 @@ impl Status {
         let snapshot = input.snapshot().map_err(stop)?;
         let (plan, details) = (plan(&snapshot), details(&snapshot));
         drop(snapshot);
-        // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven.
+        // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven. Whether that is so, a policy that
+        // is invalid does not tell.
         let is_driven = input.recording.policy.drive.is_some();
-        let kubectl = if is_driven { Answer::default() } else { kubectl };
+        let is_refused = kubectl.code != 0 && !input.policy_problems.is_empty();
+        let kubectl = if is_driven || is_refused { Answer::default() } else { kubectl };
         let steered = Steered::of_input(&input, &plan, plugin());
         let own = of_kubectl(&kubectl, progress.as_ref().filter(|_| !is_driven));
         let stage = steered.map_or(own, |steered| of_steered(&steered, own, is_driven));
@@ -179,12 +181,14 @@ fn of_kubectl(kubectl: &Answer, progress: Option<&Progress>) -> Stage {
 fn of_steered(steered: &Steered<'_>, kubectl: Stage, is_driven: bool) -> Stage {
     let mut waves = steered.report.waves.iter();
     match &steered.report.stage {
+        // Also of a rollout that is over: the next one would stand still.
+        _ if steered.invalid().is_some() => Stage::Invalid,
         _ if kubectl == Stage::Refused => Stage::Refused,
         RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => Stage::Failed,
-        RolloutStage::Paused if steered.invalid().is_some() => Stage::Invalid,
         RolloutStage::Paused => Stage::Paused,
         // The nodes of a driven DaemonSet are counted by nobody else.
-        RolloutStage::Over if is_driven => Stage::Done,
+        RolloutStage::Over if is_driven && steered.is_complete() => Stage::Done,
+        RolloutStage::Over if is_driven => Stage::Moving,
         RolloutStage::Over => kubectl,
         _ if steered.waits_for_approval().is_some() => Stage::WaitsForApproval,
         // Nodes in no wave keep the old version for good.

@@ -114,17 +114,17 @@ impl Finder<'_> {
         let (name, connection) = (&case.planned.name, case.connection);
         match kind {
             ObstacleKind::NotDone => self.not_done(node),
-            ObstacleKind::RolloutPaused => match case.steered().and_then(|steered| steered.invalid()) {
-                Some(problems) => {
-                    let text =
-                        format!("the rollout counts as paused, since its policy is invalid: {problems}");
-                    (text, vec![case.edit_policy()])
+            ObstacleKind::RolloutPaused => {
+                match case.steered().and_then(|steered| Some((steered.while_invalid(), steered.invalid()?))) {
+                    Some((meaning, problems)) => {
+                        (format!("the rollout {meaning}: {problems}"), vec![case.edit_policy()])
+                    }
+                    None => {
+                        let resume = case.steered().map(|steered| steered.resume());
+                        (kind.to_string(), resume.unwrap_or_default())
+                    }
                 }
-                None => {
-                    let resume = case.steered().map(|steered| steered.resume());
-                    (kind.to_string(), resume.unwrap_or_default())
-                }
-            },
+            }
             ObstacleKind::WaitsForApproval => {
                 let other = case.approval_of_another().unwrap_or_default();
                 let approve = format!("{} rollout approve {name}{connection}", case.plugin);

@@ -32,6 +32,9 @@ impl Case<'_> {
             HoldReason::Outside => format!(
                 "{keeps} By the new template it does not take part, so it follows when all nodes that do are released."
             ),
+            HoldReason::Paused if steered.lacks_on_delete() => {
+                format!("The rollout {}.", steered.while_invalid())
+            }
             HoldReason::Paused if steered.invalid().is_some() => {
                 format!("{keeps} The rollout counts as paused until its policy is repaired.")
             }

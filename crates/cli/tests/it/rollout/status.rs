@@ -252,6 +252,35 @@ fn a_policy_that_can_not_be_read_pauses() {
     "#);
 }
 
+/// A version that was complete comes back in the place of a failed one: its mark alone completes nothing.
+#[test]
+fn a_driven_rollout_is_complete_once_its_nodes_are() {
+    let on_delete = |policy: &str| {
+        let mut fleet = Fleet::with_policy(policy);
+        fleet.daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+        fleet.marked("completed", "2 2026-01-01T00:50:00Z")
+    };
+    let driven = || on_delete("drive: {type: RollingUpdate}");
+    let most = ["a", "b", "c", "d"].into_iter().fold(driven(), |fleet, node| fleet.updated(node, 900));
+    let first = |fleet: &Fleet, name: &str| {
+        fleet.printed(name, "rollout status").lines().next().unwrap_or_default().to_owned()
+    };
+    assert_snapshot!(first(&most, "status-returns"), @"Rollout    complete before, and not any more: 4 of 5 nodes updated");
+    let all = most.updated("e", 900);
+    assert_snapshot!(first(&all, "status-returned"), @"Rollout    complete: 5 of 5 nodes updated");
+    assert_snapshot!(first(&all.pulling("e"), "status-lost"), @"Rollout    complete before, and not any more: 5 of 5 nodes updated, 1 unavailable");
+    // kubectl refuses to answer under OnDelete, which tells nothing of a policy that is invalid.
+    let invalid = on_delete("{drive: {type: RollingUpdate}, onFailure: {action: RollBack}}");
+    let ran = invalid.call("status-undrivable", "rollout status");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(2), ""));
+    // Kubernetes' own controller, which reads no policy, rolls out meanwhile.
+    let early = Fleet::with_policy("{drive: {type: RollingUpdate}, waves: [{upTo: 1}]}");
+    let ran = early.call("status-early", "rollout status");
+    assert_eq!(ran.code, Some(2));
+    assert_snapshot!(ran.out.lines().nth(2).unwrap(), @"Rollout    has no effect, and Kubernetes' own controller updates all nodes, since its policy is invalid: 0 of 5 nodes updated, base old");
+    assert!(early.call("status-early-why", "why a").out.contains("all nodes, since its policy is invalid."));
+}
+
 /// A node that has the new version keeps it, with or without a wave.
 #[test]
 fn an_updated_node_in_no_wave_is_not_held() {
