@@ -213,9 +213,15 @@ impl Case<'_> {
     /// Its events tell of refused calls; the lease, which controller runs, unless it is known that one does; then the things that refuse calls.
     pub fn look_for_the_controller(&self, runs: bool) -> Vec<String> {
         let connection = self.connection;
-        // The labels of this repository's controller, which steers, and of Kubernetes' own.
-        let steers =
-            self.steered().map(|_| format!("kubectl get pods{connection} -n kube-system -l app=daemonset"));
+        // The labels and the lease of this repository's controllers (`deploy/controller`, `deploy/driver`), and those of Kubernetes' own.
+        let is_driven = self.planned.policy.drive.is_some();
+        let name = if is_driven { "daemonset-driver" } else { "daemonset-controller" };
+        let steers = self.steered().into_iter().flat_map(|_| {
+            [
+                format!("kubectl get lease{connection} -n kube-system {name}"),
+                format!("kubectl get pods{connection} -n kube-system -l app={name}"),
+            ]
+        });
         let own = [
             format!("kubectl get lease{connection} -n kube-system kube-controller-manager"),
             format!("kubectl get pods{connection} -n kube-system -l component=kube-controller-manager"),

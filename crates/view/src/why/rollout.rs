@@ -64,7 +64,7 @@ impl Case<'_> {
         let needs_approval = |wave: u32| steered.needs_approval(wave as usize);
         let step = match (wait.progress, wait.opens_at) {
             (WaveProgress::WaitsForApproval, _) => {
-                format!("Wave {next} waits for approval: {} gives it.", approve(next))
+                format!("Wave {next} waits for approval: {} tells how to give it.", approve(next))
             }
             (_, Some(at)) => {
                 format!("Wave {next} opens {}, when {} has baked.", self.at(at), before(next))
@@ -72,7 +72,7 @@ impl Case<'_> {
             (_, None) => {
                 let lack = self.lack(steered);
                 let approval = if needs_approval(next) {
-                    format!(", and then for approval: {} gives it in advance", approve(next))
+                    format!(", and then for approval: {} tells how to give it in advance", approve(next))
                 } else {
                     String::new()
                 };
@@ -83,7 +83,7 @@ impl Case<'_> {
         let later = match later.last() {
             None => String::new(),
             Some(last) => format!(
-                " Wave{} {} need{} approval, too: {} gives it in advance.",
+                " Wave{} {} need{} approval, too: {} tells how to give it in advance.",
                 if later.len() == 1 { "" } else { "s" },
                 words::names(&later, MOST_NAMES),
                 if later.len() == 1 { "s" } else { "" },

@@ -24,7 +24,7 @@ fn a_node_of_a_wave_that_bakes_and_of_the_waves_after_it() {
     It belongs to wave 0, which is baking until 2026-01-01T01:09:00Z (in 9m).
     ");
     assert_snapshot!(why(&fleet, "why-b", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 opens at 2026-01-01T01:09:00Z, in 9m, when wave 0 has baked.");
-    assert_snapshot!(why(&fleet, "why-d", "d"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 2, and wave 1 opens before it. Wave 1 opens at 2026-01-01T01:09:00Z, in 9m, when wave 0 has baked. Wave 2 needs approval, too: kubectl daemonset rollout approve logging/agent --wave 2 gives it in advance.");
+    assert_snapshot!(why(&fleet, "why-d", "d"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 2, and wave 1 opens before it. Wave 1 opens at 2026-01-01T01:09:00Z, in 9m, when wave 0 has baked. Wave 2 needs approval, too: kubectl daemonset rollout approve logging/agent --wave 2 tells how to give it in advance.");
     assert_snapshot!(why(&fleet, "why-e", "e"), @"The rollout has not reached it: it keeps the old version. It belongs to no wave, so this is for good: a wave that selects it, or a larger upTo, would reach it.");
 }
 
@@ -38,13 +38,13 @@ fn a_wave_waits_for_nodes_that_have_no_available_pod() {
 fn a_wave_waits_for_time_and_for_approval() {
     let policy = "waves: [{upTo: 1, bakeSeconds: 600}, {upTo: 3, needsApproval: true}]";
     let fleet = Fleet::with_policy(policy).updated("a", 60);
-    assert_snapshot!(why(&fleet, "why-both", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 waits until wave 0 is done (baking until 2026-01-01T01:09:00Z, in 9m), and then for approval: kubectl daemonset rollout approve logging/agent --wave 1 gives it in advance.");
+    assert_snapshot!(why(&fleet, "why-both", "b"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 1. Wave 1 waits until wave 0 is done (baking until 2026-01-01T01:09:00Z, in 9m), and then for approval: kubectl daemonset rollout approve logging/agent --wave 1 tells how to give it in advance.");
 }
 
 #[test]
 fn a_wave_waits_for_approval() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 900).updated("b", 900).updated("c", 900);
-    assert_snapshot!(why(&fleet, "why-approval", "d"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 2. Wave 2 waits for approval: kubectl daemonset rollout approve logging/agent --wave 2 gives it.");
+    assert_snapshot!(why(&fleet, "why-approval", "d"), @"The rollout has not reached it: it keeps the old version. It belongs to wave 2. Wave 2 waits for approval: kubectl daemonset rollout approve logging/agent --wave 2 tells how to give it.");
 }
 
 #[test]

@@ -270,6 +270,34 @@ fn the_namespace_of_a_live_cluster_is_read() {
     }
 }
 
+/// The names are those of `deploy/`, so that the commands find something.
+#[test]
+fn a_steered_rollout_is_looked_for_at_its_own_controller() {
+    let steered = |policy: &str, strategy: &str| {
+        let idle =
+            idle().annotated("policy", policy).set("/spec/updateStrategy/type", json!(strategy)).stuck();
+        let looks = idle.lines().filter(|line| line.contains("get lease") || line.contains("get pods"));
+        looks.map(|line| line.trim_start_matches("Run").trim().to_owned()).collect::<Vec<_>>()
+    };
+    for (policy, strategy, name) in [
+        ("drive: {type: RollingUpdate}", "OnDelete", "daemonset-driver"),
+        ("onFailure: {}", "RollingUpdate", "daemonset-controller"),
+    ] {
+        let expected = [
+            format!("kubectl get lease -n kube-system {name}"),
+            format!("kubectl get pods -n kube-system -l app={name}"),
+        ];
+        assert_eq!(steered(policy, strategy).first_chunk(), Some(&expected));
+        let kustomization = name.trim_start_matches("daemonset-");
+        let path =
+            format!("{}/../controller/deploy/{kustomization}/kustomization.yaml", env!("CARGO_MANIFEST_DIR"));
+        assert!(
+            std::fs::read_to_string(&path).unwrap().contains(&format!("pairs: {{app: {name}}}")),
+            "{path}"
+        );
+    }
+}
+
 /// Another group and version names the fields of an event in another way, and a series has its own times.
 #[test]
 fn events_of_both_versions_are_read() {
