@@ -96,7 +96,8 @@ done";
     pub fn settled(&self) -> usize {
         loop {
             let lists = self.lists();
-            std::thread::sleep(std::time::Duration::from_millis(500));
+            // Longer than one list takes on a machine that is busy with others.
+            std::thread::sleep(std::time::Duration::from_millis(1500));
             let watches = self.calls().iter().filter(|call| call.contains("--watch")).count();
             if lists > 1 && self.lists() == lists && watches > 0 {
                 return lists;
