@@ -12,13 +12,16 @@ use std::fmt::Write;
 /// The first of the private characters that stand in, for U+0000. Nobody else's text has them.
 const STAND_INS: u32 = 0x10_0000;
 
-/// What keeps its characters: templates, and the policy of a rollout.
-const KEPT: [&str; 5] = [
+/// What keeps its characters, since it is parsed: templates, the policy of a rollout, the powers of a namespace, and the manifest that
+/// was applied last, which kubectl ends with a line break.
+const KEPT: [&str; 7] = [
     "/spec/template",
     "/data",
     "/metadata/annotations/rollout.daemonset~1policy",
     "/metadata/annotations/rollout.daemonset~1paused",
     "/metadata/annotations/rollout.daemonset~1approved",
+    "/metadata/annotations/rollout.daemonset~1powers",
+    "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
 ];
 
 /// Puts stand-ins into an object.

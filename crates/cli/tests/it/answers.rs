@@ -379,6 +379,28 @@ fn under_on_delete_applying_a_manifest_restarts_no_pod() {
     assert_eq!((&json["restarts"], &json["restartsOnDelete"]), (&json!(true), &json!(false)));
 }
 
+/// kubectl ends the manifest that it applied last with a line break. Fields that others have set stay, as they do when it applies.
+#[test]
+fn applying_a_manifest_keeps_what_others_have_set() {
+    let dump: Value =
+        serde_json::from_str(&std::fs::read_to_string(dump("midrollout.json")).unwrap()).unwrap();
+    let items = dump["items"].as_array().unwrap();
+    let mut stored = items.iter().find(|item| item["kind"] == "DaemonSet").unwrap().clone();
+    let applied =
+        stored["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"].as_str();
+    let applied = applied.unwrap().to_owned();
+    assert!(applied.ends_with('\n'), "{applied}");
+    stored["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] =
+        json!("2026-01-01T00:00:00Z");
+    let cluster = file("applied-stored.json", list(vec![stored]));
+    // Somebody has set another image, and the manifest has that one now.
+    let manifest = file("applied-next.json", applied.replace("v1.9.0", "v1.9.1"));
+    assert_eq!(
+        printed(0, &format!("would-restart -f {manifest} --from {cluster}")),
+        "node-exporter: applying it restarts no pod\n"
+    );
+}
+
 /// The old way to name the files is still understood.
 #[test]
 fn would_restart_create_and_update() {

@@ -343,7 +343,8 @@ fn the_namespace_gives_powers() {
     let list = steered(&[("policy", "{turn: {cordon: true}, waves: [{}]}")]);
     let namespace = json!({
         "apiVersion": "v1", "kind": "Namespace",
-        "metadata": {"name": "monitoring", "annotations": {"rollout.daemonset/powers": "turn"}},
+        // In YAML a text of several lines.
+        "metadata": {"name": "monitoring", "annotations": {"rollout.daemonset/powers": "evict,\nturn\n"}},
     });
     let answer = |name: &str, namespaces: &str, command: &[&str]| {
         let cases = format!(
