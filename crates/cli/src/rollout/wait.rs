@@ -7,7 +7,7 @@ use crate::rollout::status::{Question, Stage, Status};
 use crate::shell::console::{Format, Stop, print, system_clock};
 use crate::shell::interrupt::Interrupt;
 use crate::shell::response::Response;
-use daemonset_view::cluster::{name, namespace};
+use daemonset_view::cluster::{name, namespace, uid};
 use daemonset_view::hostile;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -35,13 +35,12 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
     // Nothing to wait for: an error, as without --watch.
     let Chosen { daemon_set, .. } =
         objects.choose(wanted.as_ref()).map_err(|message| source.stop(message))?;
-    // Another one that comes later is not the one to wait for.
     let this = Wanted::named(Some(namespace(&daemon_set)), name(&daemon_set));
     let mut shown = Shown::default();
-    // `None` where it is gone.
+    // `None` where it is gone. Another one that gets its name is not the one to wait for.
     let mut look = |needs: Needs| {
         let objects = follow.look(&source, needs)?;
-        let is_there = objects.has(Some(&this));
+        let is_there = objects.uid_of(&this) == Some(uid(&daemon_set));
         is_there.then(|| Status::of(&source, objects, needs, Some(&this), question)).transpose()
     };
     let gone = || Response::refusal(format_args!("error: DaemonSet {this} is gone"));

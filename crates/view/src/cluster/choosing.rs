@@ -1,6 +1,6 @@
 //! One DaemonSet out of the objects of a cluster, or everything as decisions read it.
 
-use crate::cluster::object::{full_name, name, namespace, object};
+use crate::cluster::object::{full_name, name, namespace, object, uid};
 use crate::cluster::objects::{Chosen, Decision, Models, Objects, RawItem};
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
@@ -71,6 +71,11 @@ impl Objects {
     pub fn take_nodes(&mut self, other: Objects) {
         self.nodes.extend(other.nodes);
         self.newest = self.newest.max(other.newest);
+    }
+
+    /// The uid of this DaemonSet; `None` if there is none.
+    pub fn uid_of(&self, wanted: &Wanted) -> Option<&str> {
+        self.daemon_sets.iter().find(|item| item.is(Some(wanted))).map(|item| uid(&item.raw))
     }
 
     /// Whether there is such a DaemonSet.

@@ -23,7 +23,7 @@ pub use input::{Choice, Clock, Form, Input, Read};
 pub(crate) use json_list::items_of;
 pub use lines::Lines;
 pub use notes::{ContainerNotes, Ended, Notes, PodNotes, Said};
-pub use object::{full_name, name, namespace};
+pub use object::{full_name, name, namespace, uid};
 pub(crate) use object::{is_read_by_plans, read};
 pub use objects::{Chosen, Models, NamespacePowers, Objects};
 pub use refusals::{Refusal, Refusals};

@@ -194,6 +194,10 @@ pub fn namespace(object: &Value) -> &str {
     object.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or_default()
 }
 
+pub fn uid(object: &Value) -> &str {
+    object.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// `NAMESPACE/NAME`.
 pub fn full_name(object: &Value) -> String {
     match namespace(object) {

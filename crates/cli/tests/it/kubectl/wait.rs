@@ -189,7 +189,11 @@ fn a_daemon_set_that_is_gone_ends_the_wait() {
     let mut daemon_set = object(&midrollout(), "DaemonSet", "node-exporter");
     daemon_set["metadata"]["name"] = json!("other");
     other["items"].as_array_mut().unwrap().push(daemon_set);
-    for (name, last) in [("wait-gone", without()), ("wait-other", other)] {
+    // It was deleted and made again between two looks, and the new one is done.
+    let mut again = done(&[]);
+    let items = again["items"].as_array_mut().unwrap();
+    items.iter_mut().find(|item| item["kind"] == "DaemonSet").unwrap()["metadata"]["uid"] = json!("another");
+    for (name, last) in [("wait-gone", without()), ("wait-other", other), ("wait-again", again)] {
         let fake = listing(name, &[midrollout(), midrollout(), midrollout(), last]);
         let ran = wait(&fake, &["--timeout", "3s"]);
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), WAITING, gone), "{name}");
