@@ -1,4 +1,5 @@
 //! kubectl as a child process: the only way to a cluster, so that no client library is linked.
+#![allow(clippy::disallowed_types, reason = "patience needs a clock; the library reads none")]
 
 use crate::cluster::Objects;
 use crate::cluster::connection::Connection;
@@ -12,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often a child that has not ended is looked at.
 const POLL: Duration = Duration::from_millis(10);
@@ -66,6 +67,8 @@ pub(crate) struct Kubectl {
     title: String,
     /// Ends a child that is still running.
     interrupted: Arc<AtomicBool>,
+    /// Ends a child that runs for longer.
+    until: Option<Instant>,
     /// Without a sign of life: another one draws on the terminal.
     is_silent: bool,
 }
@@ -92,6 +95,7 @@ impl Kubectl {
             selector,
             title: String::new(),
             interrupted: Arc::default(),
+            until: None,
             is_silent: false,
         };
         let current = match &kubectl.connection.context {
@@ -145,6 +149,11 @@ impl Kubectl {
     pub(crate) fn watch_until(&mut self, interrupted: Arc<AtomicBool>) {
         self.interrupted = interrupted;
         self.is_silent = true;
+    }
+
+    /// For a wait with an end: a server that never answers does not outlast it.
+    pub(crate) fn give_up_at(&mut self, until: Option<Instant>) {
+        self.until = until;
     }
 
     /// The objects, as read from the server.
@@ -274,8 +283,11 @@ impl Kubectl {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            if self.interrupted.load(Ordering::Relaxed) {
+            if let Some(why) = self.end() {
+                // Its output is not waited for: a program that it has started may hold that open.
                 child.kill()?;
+                child.wait()?;
+                return Err(io::Error::other(why));
             }
             if !self.is_silent {
                 waiting.tick();
@@ -286,6 +298,17 @@ impl Kubectl {
             reader.join().unwrap_or_else(|_| Err(io::Error::other("its output could not be read")))
         };
         Ok(Ended { status, stdout: all(stdout)?, stderr: all(stderr)? })
+    }
+}
+
+impl Kubectl {
+    /// Why a child that runs is ended.
+    fn end(&self) -> Option<&'static str> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            Some("interrupted")
+        } else {
+            self.until.filter(|until| Instant::now() >= *until).map(|_| "timed out")
+        }
     }
 }
 

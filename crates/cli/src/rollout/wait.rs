@@ -18,7 +18,7 @@ const TIMED_OUT: u8 = 124;
 const INTERRUPTED: u8 = 130;
 
 /// Waits until the rollout is done, goes on no more by itself, or its DaemonSet is gone. The first look must succeed; a later one that fails is followed
-/// by the next.
+/// by the next. None takes longer than the timeout.
 pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Result<Response, Stop> {
     let interrupt = Interrupt::register()?;
     let (mut source, wanted) = from.resolve()?;
@@ -26,11 +26,20 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
         return Err(source.stop("--watch: only a cluster that kubectl reads can change"));
     };
     kubectl.watch_until(interrupt.flag());
-    source.announce(from.output)?;
     // One that no clock can tell is no limit.
     let until = waiting.timeout().and_then(|timeout| Instant::now().checked_add(timeout.unsigned_abs()));
+    kubectl.give_up_at(until);
+    let is_over = || interrupt.is_set() || until.is_some_and(|until| Instant::now() >= until);
+    let ended = |last: Option<Status>| match interrupt.is_set() {
+        true => Response::default().with_code(INTERRUPTED),
+        false => timed_out(last, from.output),
+    };
+    source.announce(from.output)?;
     let mut follow = Follow::default();
-    let objects = source.objects(Needs::Rollout)?;
+    let objects = match source.objects(Needs::Rollout) {
+        Err(_) if is_over() => return Ok(ended(None)),
+        read => read?,
+    };
     let mut needs = Status::needs(&objects, wanted.as_ref());
     // Nothing to wait for: an error, as without --watch.
     let Chosen { daemon_set, .. } =
@@ -44,10 +53,16 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
         is_there.then(|| Status::of(&source, objects, needs, Some(&this), question)).transpose()
     };
     let gone = || Response::refusal(format_args!("error: DaemonSet {this} is gone"));
-    let Some(mut last) = look(needs)? else { return Ok(gone()) };
+    let mut last = match look(needs) {
+        Err(_) if is_over() => return Ok(ended(None)),
+        looked => match looked? {
+            Some(status) => status,
+            None => return Ok(gone()),
+        },
+    };
     loop {
         if interrupt.is_set() {
-            return Ok(Response::default().with_code(INTERRUPTED));
+            return Ok(ended(Some(last)));
         }
         if last.stage != Stage::Moving {
             return Ok(last.response);
@@ -55,10 +70,10 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
         if from.output == Format::Text {
             shown.news(&last)?;
         }
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) {
-            return Ok(timed_out(last, from.output));
+        if is_over() {
+            return Ok(ended(Some(last)));
         }
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let interval = waiting.interval.unsigned_abs();
         interrupt.wait(left.map_or(interval, |left| left.min(interval)));
         if interrupt.is_set() {
@@ -73,6 +88,8 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
                 // After a good look the same failure is news again.
                 shown.failure.clear();
             }
+            // It was ended, and so is the wait.
+            Err(Stop::Input(_)) if is_over() => {}
             Err(Stop::Input(message)) => shown.failure(&message)?,
             Err(stop) => return Err(stop),
         }
@@ -80,8 +97,9 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
 }
 
 /// kubectl's message, after the last answer where that is data.
-fn timed_out(last: Status, format: Format) -> Response {
-    let stdout = if format == Format::Json { last.response.stdout } else { String::new() };
+fn timed_out(last: Option<Status>, format: Format) -> Response {
+    let data = last.filter(|_| format == Format::Json).map(|last| last.response.stdout);
+    let stdout = data.unwrap_or_default();
     let stderr = "error: timed out waiting for the condition\n".to_owned();
     Response { code: TIMED_OUT, stdout, stderr }
 }

@@ -134,6 +134,25 @@ fn a_wait_has_an_end() {
     assert_eq!(fake.run(&["rollout", "status"]).code, Some(0));
 }
 
+/// A server may never answer, and a program that kubectl has started, as one for credentials, may live on.
+#[test]
+fn a_look_that_hangs_ends_with_the_wait() {
+    let hangs = "sleep 5; exit 1 ;;";
+    let first = Fake::new("wait-hangs", &format!("{CONTEXT}\nget) {hangs}"));
+    let looks = "n=$(cat \"$here/n\" 2>/dev/null || echo 0); echo $((n + 1)) >\"$here/n\"
+        [ $n -lt 2 ] && exec cat \"$here/cluster.json\"";
+    let later = Fake::new(
+        "wait-hangs-later",
+        &format!("{CONTEXT}\nget) case \"$*\" in *--watch*) exit 1 ;; esac\n{looks}\n{hangs}"),
+    );
+    fs::write(later.path("cluster.json"), midrollout().to_string()).unwrap();
+    for (fake, out) in [(first, ""), (later, WAITING)] {
+        let ran = wait(&fake, &["--timeout", "1s"]);
+        let timed_out = "error: timed out waiting for the condition\n";
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(124), out, timed_out));
+    }
+}
+
 #[test]
 fn a_wait_is_about_a_cluster_and_its_first_look_succeeds() {
     let fake = listing("wait-refused", &[midrollout()]);
