@@ -34,13 +34,14 @@ impl Kept {
     }
 
     /// Namespaces have no watch: those that a changed policy needs are read.
-    fn learn_powers(&mut self, source: &Source) {
+    fn learn_powers(&mut self, source: &Source) -> Result<(), String> {
         let needed = self.objects.namespaces_that_need_powers();
         let new: BTreeSet<String> = needed.difference(&self.asked).cloned().collect();
         if !new.is_empty() {
-            self.asked.extend(new.iter().cloned());
-            source.learn_powers(&mut self.objects, new);
+            source.learn_powers(&mut self.objects, new.clone())?;
+            self.asked.extend(new);
         }
+        Ok(())
     }
 }
 
@@ -62,7 +63,7 @@ impl Follow {
         if self.needs.replace(needs) != Some(needs) {
             (self.watches, self.kept) = (None, None);
         }
-        if let Some(objects) = self.changed(source) {
+        if let Some(objects) = self.changed(source)? {
             return Ok(objects);
         }
         // A watch that has begun before the list tells each later change: nothing is lost between the two.
@@ -80,8 +81,8 @@ impl Follow {
     }
 
     /// The kept objects with the changes of the watches; `None` where all must be listed.
-    fn changed(&mut self, source: &Source) -> Option<Objects> {
-        let watches = self.watches.as_mut()?;
+    fn changed(&mut self, source: &Source) -> Result<Option<Objects>, Stop> {
+        let Some(watches) = &mut self.watches else { return Ok(None) };
         let told = match &mut self.kept {
             Some(kept) => watches.tell(|event| kept.objects.apply(event)),
             // Before the list that they build on, they are kept for later.
@@ -92,11 +93,12 @@ impl Follow {
             let is_short = watches.since.elapsed() < PAUSE;
             self.pause_until = is_short.then(|| Instant::now() + PAUSE);
             (self.watches, self.kept) = (None, None);
-            return None;
+            return Ok(None);
         }
-        let kept = self.kept.as_mut().filter(|kept| kept.listed.elapsed() < AGAIN)?;
-        kept.learn_powers(source);
-        Some(kept.objects.clone())
+        let kept = self.kept.as_mut().filter(|kept| kept.listed.elapsed() < AGAIN);
+        let Some(kept) = kept else { return Ok(None) };
+        kept.learn_powers(source).map_err(|message| source.stop(message))?;
+        Ok(Some(kept.objects.clone()))
     }
 }
 

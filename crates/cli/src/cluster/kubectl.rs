@@ -205,19 +205,25 @@ impl Kubectl {
         Objects::read(&self.print("events", "json", Some(selector)).ok()?).ok()
     }
 
-    /// These namespaces; `None` where one may not read them.
-    pub(crate) fn namespaces(&self, names: &BTreeSet<String>) -> Option<Objects> {
-        Objects::read(&self.list_namespaces(names)?).ok()
+    /// These namespaces; `None` where one may not read them, or they are not there.
+    pub(crate) fn namespaces(&self, names: &BTreeSet<String>) -> Result<Option<Objects>, String> {
+        self.list_namespaces(names)?.map(|list| Objects::read(&list)).transpose()
     }
 
     /// The same as kubectl prints them.
-    pub(crate) fn list_namespaces(&self, names: &BTreeSet<String>) -> Option<Vec<u8>> {
+    pub(crate) fn list_namespaces(&self, names: &BTreeSet<String>) -> Result<Option<Vec<u8>>, String> {
         let one = match (&self.scope, names.first()) {
             // kubectl takes no name beside --all-namespaces.
             (Scope::All, _) | (_, None) => "namespaces".to_owned(),
             (Scope::Current | Scope::Namespace(_), Some(name)) => format!("namespace/{name}"),
         };
-        self.list(&one, None).ok()
+        match self.list(&one, None) {
+            // A connection that breaks says nothing about a namespace.
+            Err(message) if !["(Forbidden)", "(NotFound)"].iter().any(|it| message.contains(it)) => {
+                Err(message)
+            }
+            read => Ok(read.ok()),
+        }
     }
 
     /// Names of all objects of these kinds; none where kubectl fails.

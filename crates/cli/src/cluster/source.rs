@@ -65,7 +65,7 @@ impl Source {
         for text in &texts {
             needed.append(&mut Objects::read(text)?.namespaces_that_need_powers());
         }
-        texts.extend(if needed.is_empty() { None } else { kubectl.list_namespaces(&needed) });
+        texts.extend(if needed.is_empty() { None } else { kubectl.list_namespaces(&needed)? });
         Ok(texts)
     }
 
@@ -97,18 +97,25 @@ impl Source {
         };
         let mut objects = read.map_err(|message| self.stop(message))?;
         let needed = objects.namespaces_that_need_powers();
-        self.learn_powers(&mut objects, needed);
+        self.learn_powers(&mut objects, needed).map_err(|message| self.stop(message))?;
         Ok(objects)
     }
 
     /// Reads these namespaces for the powers of their DaemonSets, where there is a cluster and one may read them.
-    pub(crate) fn learn_powers(&self, objects: &mut Objects, mut namespaces: BTreeSet<String>) {
-        let Source::Kubectl(kubectl) = self else { return };
+    pub(crate) fn learn_powers(
+        &self,
+        objects: &mut Objects,
+        mut namespaces: BTreeSet<String>,
+    ) -> Result<(), String> {
+        let Source::Kubectl(kubectl) = self else { return Ok(()) };
         namespaces.retain(|name| !objects.knows_powers_of(name));
-        let read = if namespaces.is_empty() { None } else { kubectl.namespaces(&namespaces) };
-        if let Some(read) = read {
+        if namespaces.is_empty() {
+            return Ok(());
+        }
+        if let Some(read) = kubectl.namespaces(&namespaces)? {
             objects.learn_powers(read);
         }
+        Ok(())
     }
 
     /// Reads the events of DaemonSets whose plans act, where there is a cluster and one may read them: they tell of refused calls. Of
@@ -125,7 +132,8 @@ impl Source {
         });
         let names: BTreeSet<String> =
             may_end.map(|planned| planned.daemon_set.metadata.namespace.clone()).collect();
-        if let Some(read) = if names.is_empty() { None } else { kubectl.namespaces(&names) } {
+        let read = if names.is_empty() { None } else { kubectl.namespaces(&names).ok().flatten() };
+        if let Some(read) = read {
             models.ending_namespaces.append(&mut read.into_ending_namespaces());
         }
     }

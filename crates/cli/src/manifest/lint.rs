@@ -108,7 +108,7 @@ fn of_stored(
     if let Some(policy) = policy {
         policy.annotate(&mut daemon_set);
     }
-    Ok(look(cluster, &daemon_set, None, &name))
+    look(cluster, &daemon_set, None, &name)
 }
 
 /// As the API server would store it, if it does: a default that is written out is no change.
@@ -138,12 +138,12 @@ fn of_manifest(
                 "" => format!("default/{}", name(manifest)),
                 _ => full_name(manifest),
             };
-            look(cluster, &applied, None, &name)
+            look(cluster, &applied, None, &name)?
         }
         Some(raw) => {
             let name = full_name(raw);
             let stored = DaemonSet::deserialize(raw).map_err(|error| error.to_string())?;
-            look(cluster, &applied, Some(&stored), &name)
+            look(cluster, &applied, Some(&stored), &name)?
         }
     };
     if let Some(Refused::Server(refusal)) = &refused {
@@ -158,17 +158,17 @@ fn look(
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
-) -> Found {
+) -> Result<Found, String> {
     let Cluster { source, objects, models } = cluster;
     let now = objects.now().unwrap_or_else(system_clock);
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
     // The policy may be that of a manifest or of a file, which need the powers, too.
     if daemon_set.metadata.annotations.get(POLICY).is_some_and(may_need_powers) {
-        source.learn_powers(objects, [namespace.to_owned()].into());
+        source.learn_powers(objects, [namespace.to_owned()].into())?;
     }
     let powers = objects.powers_of(namespace);
     let findings = lint::look((objects, models), daemon_set, stored, full_name, (&powers, now));
-    Found { name: full_name.to_owned(), findings }
+    Ok(Found { name: full_name.to_owned(), findings })
 }
 
 /// A line for each finding, which begins with the name of the DaemonSet where there are several.

@@ -89,7 +89,7 @@ pub(crate) fn preview(args: &PlanArgs) -> Result<Response, Stop> {
         let text = std::str::from_utf8(&bytes).map_err(|error| file.stop(error))?;
         objects.annotate(target.wanted.as_ref(), policy::POLICY, Some(text)).map_err(stop)?;
         let namespaces = objects.namespaces();
-        source.learn_powers(&mut objects, namespaces);
+        source.learn_powers(&mut objects, namespaces).map_err(stop)?;
     }
     let choice = Choice { daemon_set: target.wanted, now: args.now, policy: None };
     let input = source.input_of(objects, &choice)?;

@@ -163,7 +163,7 @@ fn read(simulation: &Simulation) -> Result<Start, Stop> {
             // The policy of a file may need them, too.
             let namespaces =
                 if simulation.has_policy_file() { objects.namespaces() } else { BTreeSet::new() };
-            source.learn_powers(&mut objects, namespaces);
+            source.learn_powers(&mut objects, namespaces).map_err(|message| source.stop(message))?;
             source.input_of(objects, &choice)?
         }
         Source::Stdin | Source::File(_) => {

@@ -65,7 +65,8 @@ while [ -e \"$here/open\" ]; do
   sleep 0.02
 done";
         let get = format!(
-            "get) case \"$*\" in *--watch*) {watch} ;; 'get namespace/'*) cat \"$here/namespace.json\" ;;
+            "get) case \"$*\" in *--watch*) {watch} ;; 'get namespace/'*)
+               cat \"$here/namespace.json\" 2>/dev/null || {{ echo 'Error from server (Forbidden)' >&2; exit 1; }} ;;
              *) cat \"$here/cluster.json\" ;; esac ;;"
         );
         let fake = Fake::new(name, &format!("{CONTEXT}\n{get}"));

@@ -153,6 +153,27 @@ fn a_look_that_hangs_ends_with_the_wait() {
     }
 }
 
+/// A connection that breaks between two reads says nothing about the powers of a namespace.
+#[test]
+fn a_namespace_that_could_not_be_read_is_read_again() {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata":
+        {"name": "monitoring", "annotations": {"rollout.daemonset/powers": "turn"}}});
+    let policy = ("policy", "{turn: {cordon: true}, waves: [{}]}");
+    let looks = "n=$(cat \"$here/n\" 2>/dev/null || echo 0)";
+    let script = format!(
+        "{CONTEXT}\nget) {looks}\ncase \"$*\" in *--watch*) exit 1 ;;
+         'get namespace/'*) [ $n -eq 3 ] && echo 'Unable to connect to the server: EOF' >&2 && exit 1; cat \"$here/namespace.json\" ;;
+         *) echo $((n + 1)) >\"$here/n\"; [ $n -lt 5 ] && exec cat \"$here/moves.json\"; cat \"$here/done.json\" ;; esac ;;"
+    );
+    let fake = Fake::new("wait-namespace", &script);
+    fs::write(fake.path("namespace.json"), namespace.to_string()).unwrap();
+    fs::write(fake.path("moves.json"), steered(&[policy]).to_string()).unwrap();
+    fs::write(fake.path("done.json"), done(&[policy]).to_string()).unwrap();
+    let ran = wait(&fake, &["--timeout", "20s"]);
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{} {}", ran.out, ran.err);
+    assert!(ran.err.contains("Unable to connect to the server: EOF; trying again"), "{}", ran.err);
+}
+
 #[test]
 fn a_wait_is_about_a_cluster_and_its_first_look_succeeds() {
     let fake = listing("wait-refused", &[midrollout()]);
