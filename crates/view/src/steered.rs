@@ -173,6 +173,40 @@ impl<'a> Steered<'a> {
         Some(next).filter(|next| is_due && self.needs_approval(*next))
     }
 
+    /// The number of the failed version in whose place the current one came back; `None` once a newer one has come.
+    pub fn restored_for(&self) -> Option<i64> {
+        let (failed, current) = (self.mark("restored")?, self.current_name()?);
+        let mut others = self.own_revisions().filter(|other| other.metadata.name != current);
+        others.all(|other| other.revision <= failed).then_some(failed)
+    }
+
+    /// The failed version that nodes still have, where its template was undone.
+    pub fn goes_back_from(&self) -> Option<i64> {
+        let is_over = self.report.stage == RolloutStage::Over && self.report.updated < self.report.nodes;
+        // Later troubles are not those of the way back.
+        let was_complete = self.mark("completed") == self.number();
+        self.restored_for().filter(|_| is_over && !was_complete)
+    }
+
+    /// The number in a mark of the current revision.
+    fn mark(&self, mark: &str) -> Option<i64> {
+        let current = self.current_name()?;
+        let current = self.own_revisions().find(|revision| revision.metadata.name == current)?;
+        let value = current.metadata.annotations.get(&format!("{}/{mark}", self.mark_prefix))?;
+        value.split(' ').next()?.parse().ok()
+    }
+
+    fn own_revisions(&self) -> impl Iterator<Item = &ControllerRevision> {
+        let uid = &self.daemon_set.metadata.uid;
+        self.revisions
+            .iter()
+            .filter(move |revision| revision.metadata.owner_references.iter().any(|owner| owner.uid == *uid))
+    }
+
+    fn current_name(&self) -> Option<&str> {
+        self.plan.report.current_revision.as_ref().map(|current| current.name.as_str())
+    }
+
     /// All waves, in order.
     pub fn waves(&self) -> Vec<WaveFigures> {
         let figures = |(index, wave): (usize, &daemonset::report::WaveReport)| WaveFigures {
@@ -194,6 +228,9 @@ impl<'a> Steered<'a> {
             Some(base) => format!("base {base}"),
             None => "no base".to_owned(),
         };
+        if let Some(failed) = self.goes_back_from() {
+            return format!("revision {failed} has failed and is undone, all nodes go back: {figures}");
+        }
         match &self.report.stage {
             RolloutStage::Over if self.is_complete() => format!("complete: {figures}"),
             RolloutStage::Over => match self.unavailable() {
@@ -238,6 +275,9 @@ impl<'a> Steered<'a> {
 
     /// The stage in a few words, for a cell of a table.
     pub fn in_short(&self) -> String {
+        if self.goes_back_from().is_some() {
+            return "undone, all nodes go back".to_owned();
+        }
         match &self.report.stage {
             RolloutStage::Over if self.is_complete() => "rollout complete".to_owned(),
             RolloutStage::Over => "rollout not complete any more".to_owned(),
@@ -274,6 +314,7 @@ impl<'a> Steered<'a> {
             _ if matches!(self.report.stage, RolloutStage::RolledBack { .. }) => {
                 "goes back to base".to_owned()
             }
+            _ if self.goes_back_from().is_some() => "goes back".to_owned(),
             WaveProgress::Baking { until, .. } => {
                 format!("baking until {until} ({})", words::relative(until, self.now))
             }

@@ -84,6 +84,10 @@ pub(crate) enum Stage {
 /// The answer of one look.
 pub(crate) struct Status {
     pub(crate) stage: Stage,
+    /// The number of the version that is rolled out, where a policy steers it.
+    pub(crate) version: Option<i64>,
+    /// That of a failed version in whose place it came back.
+    pub(crate) restored_for: Option<i64>,
     /// The answer with its exit code.
     pub(crate) response: Response,
     /// The same in one line.
@@ -129,7 +133,7 @@ impl Status {
             let line = kubectl.stdout.trim_end().to_owned();
             let needs = Status::needs(&objects, wanted);
             let response = Response::answer(kubectl, *output, &progress)?;
-            return Ok(Status { stage, response, line, needs });
+            return Ok(Status { stage, version: None, restored_for: None, response, line, needs });
         }
         let choice = Choice { daemon_set: wanted.cloned(), now: *now, policy: None };
         let input = source.input_of(objects, &choice)?;
@@ -144,6 +148,8 @@ impl Status {
         let steered = Steered::of_input(&input, &plan, plugin());
         let own = of_kubectl(&kubectl, progress.as_ref().filter(|_| !is_driven));
         let stage = steered.map_or(own, |steered| of_steered(&steered, own, is_driven));
+        let version = steered.and_then(|steered| steered.number());
+        let restored_for = steered.and_then(|steered| steered.restored_for());
         let in_short = steered.map(|steered| steered.in_short());
         let line = [Some(kubectl.stdout.trim_end().to_owned()), in_short].into_iter().flatten();
         let line = line.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
@@ -154,7 +160,8 @@ impl Status {
                 Response { stderr: kubectl.stderr, ..data }
             }
         };
-        Ok(Status { stage, response: response.with_code(stage.code()), line, needs })
+        let response = response.with_code(stage.code());
+        Ok(Status { stage, version, restored_for, response, line, needs })
     }
 }
 
@@ -186,6 +193,7 @@ fn of_steered(steered: &Steered<'_>, kubectl: Stage, is_driven: bool) -> Stage {
         _ if kubectl == Stage::Refused => Stage::Refused,
         RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => Stage::Failed,
         RolloutStage::Paused => Stage::Paused,
+        _ if steered.goes_back_from().is_some() => Stage::Failed,
         // The nodes of a driven DaemonSet are counted by nobody else.
         RolloutStage::Over if is_driven && steered.is_complete() => Stage::Done,
         RolloutStage::Over if is_driven => Stage::Moving,

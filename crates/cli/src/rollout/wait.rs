@@ -4,11 +4,12 @@
 use crate::cluster::{Chosen, Follow, Needs, Source, Wanted};
 use crate::rollout::args::{From, Waiting};
 use crate::rollout::status::{Question, Stage, Status};
-use crate::shell::console::{Format, Stop, print, system_clock};
+use crate::shell::console::{Format, LOOK, Stop, print, system_clock};
 use crate::shell::interrupt::Interrupt;
 use crate::shell::response::Response;
 use daemonset_view::cluster::{name, namespace, uid};
 use daemonset_view::hostile;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -60,10 +61,16 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
             None => return Ok(gone()),
         },
     };
+    // The numbers of the versions that were rolled out meanwhile.
+    let mut versions = BTreeSet::new();
     loop {
         if interrupt.is_set() {
             return Ok(ended(Some(last)));
         }
+        if let Some(failed) = last.restored_for.filter(|failed| versions.contains(failed)) {
+            return Ok(undone(last, failed));
+        }
+        versions.extend(last.version);
         if last.stage != Stage::Moving {
             return Ok(last.response);
         }
@@ -94,6 +101,12 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
             Err(stop) => return Err(stop),
         }
     }
+}
+
+/// The version that somebody waits for has failed, and its DaemonSet has the template before it back.
+fn undone(last: Status, failed: i64) -> Response {
+    let stderr = format!("error: revision {failed} has failed, and the template before it is back\n");
+    Response { code: LOOK, stderr: last.response.stderr + &stderr, ..last.response }
 }
 
 /// kubectl's message, after the last answer where that is data.

@@ -122,6 +122,27 @@ fn a_rollout_that_is_done_or_goes_on_no_more_ends_the_wait() {
     ends("approval", steered(&[approval]), 1, "Approve    kubectl daemonset rollout approve");
 }
 
+/// The version that somebody waits for fails, and is undone before anybody looks again.
+#[test]
+fn a_version_that_is_undone_between_two_looks_is_not_done() {
+    let policy = ("policy", "{waves: [{}], onFailure: {action: Undo, maxRestarts: 3}}");
+    let before = steered(&[policy]);
+    let number = |list: &Value, name: &str| object(list, "ControllerRevision", name)["revision"].as_i64();
+    let failed = number(&before, "node-exporter-6b4c7c96bb").unwrap();
+    let mut after = done(&[policy]);
+    for item in after["items"].as_array_mut().unwrap() {
+        if item["kind"] == "ControllerRevision" && item["metadata"]["name"] == "node-exporter-6b4c7c96bb" {
+            item["revision"] = json!(failed + 1);
+            item["metadata"]["annotations"]["rollout.daemonset/restored"] =
+                json!(format!("{failed} 2026-11-21T04:01:00Z"));
+        }
+    }
+    let fake = listing("wait-undone", &[before.clone(), before, after]);
+    let ran = wait(&fake, &[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert_eq!(ran.err, format!("error: revision {failed} has failed, and the template before it is back\n"));
+}
+
 #[test]
 fn a_wait_has_an_end() {
     let fake = listing("wait-timeout", &[midrollout()]);

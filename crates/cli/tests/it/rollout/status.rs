@@ -151,6 +151,37 @@ fn a_version_that_failed_is_undone_or_a_person_reads_why_not() {
     ");
 }
 
+/// The template of the version before is back, and nodes still have the failed one.
+#[test]
+fn the_way_back_from_an_undone_version_is_not_complete() {
+    for drive in ["", "drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}\n"] {
+        let mut fleet = Fleet::with_policy(&format!("{drive}waves: [{{}}]\nonFailure: {{action: Undo}}"))
+            .marked("failed", "2 2026-01-01T00:50:00Z TooManyFailures")
+            .marked("undone", "2 2026-01-01T00:50:00Z 2")
+            .updated("a", 900);
+        let on_delete = json!({"type": if drive.is_empty() { "RollingUpdate" } else { "OnDelete" }});
+        fleet.daemon_set["spec"]["updateStrategy"] = on_delete;
+        fleet.daemon_set["spec"]["template"] = super::template("agent:1");
+        fleet.revisions[0]["revision"] = json!(3);
+        let old = &mut fleet.revisions[0]["metadata"]["annotations"];
+        *old = json!({"rollout.daemonset/restored": "2 2026-01-01T00:50:00Z", "rollout.daemonset/completed": "1 2026-01-01T00:10:00Z"});
+        let text = fleet.printed_with_code(1, "status-way-back", "rollout status");
+        let told =
+            "Rollout    revision 2 has failed and is undone, all nodes go back: 4 of 5 nodes updated\n";
+        assert!(text.contains(told), "{text}");
+        assert!(text.contains("4          goes back\n"), "{text}");
+        // A node that joins later is no part of it, and a newer version is no way back.
+        let mut later = Fleet { pods: fleet.pods.clone(), nodes: fleet.nodes.clone(), ..fleet };
+        later.revisions[0]["metadata"]["annotations"]["rollout.daemonset/completed"] =
+            json!("3 2026-01-01T00:55:00Z");
+        let text = later.printed("status-came-back", "rollout status");
+        assert!(
+            text.contains("Rollout    complete before, and not any more: 4 of 5 nodes updated\n"),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn a_version_that_failed_goes_back_to_base() {
     let judged = format!("{WAVES}onFailure: {{action: RollBack, waitingSeconds: 300}}");
