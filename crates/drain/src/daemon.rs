@@ -9,8 +9,8 @@ const DAEMON_SET: &str = "DaemonSet";
 
 /// An owner whose pods are daemons, which a drain leaves alone: a DaemonSet, or an object of a kind that works like one.
 ///
-/// Kind, namespace and name identify it, as they do for `kubectl drain`, which asks for the DaemonSet of that name. The API group and
-/// the uid do not count: the pods of a DaemonSet that was deleted and created again are daemons.
+/// Kind, namespace and name identify it. The API group and the uid do not count: the pods of a DaemonSet that was deleted and created
+/// again are daemons.
 ///
 /// In JSON it is the object itself, or its `kind` and `metadata`. Without a kind it is a DaemonSet.
 ///
@@ -59,9 +59,10 @@ impl From<&DaemonSet> for DaemonOwner {
     }
 }
 
-/// Whether the owner is a DaemonSet by its kind, which exists or not.
+/// Whether the owner is a DaemonSet of Kubernetes, which exists or not (v1.36 `kubectl/pkg/drain/filters.go isControllerRefDaemonSet`).
+/// Other groups have that kind, too. No API server stores an owner without a version.
 pub(crate) fn is_daemon_set(owner: &OwnerReference) -> bool {
-    owner.kind == DAEMON_SET
+    owner.kind == DAEMON_SET && matches!(owner.api_version.as_str(), "apps/v1" | "")
 }
 
 /// The JSON form.

@@ -92,6 +92,14 @@ fn the_group_and_the_uid_of_a_daemon_set_do_not_count() {
     is_left_alone(LeftAlone::Daemon, || pod("ns/p").owners(other_group.clone()), &default());
 }
 
+/// `DaemonSet` is a kind of more than one group, and an object that is not among the DaemonSets may exist in another one.
+#[test]
+fn a_daemon_set_of_another_group_is_a_controller_as_any_other() {
+    let owned = |version: &str| json!([{"apiVersion": version, "kind": "DaemonSet", "name": "unknown", "uid": "x", "controller": true}]);
+    is_evicted(|| pod("ns/p").owners(owned("apps.kruise.io/v1alpha1")), &default());
+    blocks(BlockReason::Unmanaged, || pod("ns/p").owners(owned("apps/v1")), &default());
+}
+
 #[test]
 fn a_daemon_set_of_another_namespace_does_not_exist_for_a_pod() {
     let elsewhere = [DaemonOwner::daemon_set("other", "agent")];
