@@ -186,12 +186,14 @@ impl<'a> Preflight<'a> {
         self.snapshot_under(daemon_set, &self.policy)
     }
 
-    /// The snapshot of the stored DaemonSet, which may have had another strategy than one that can be driven.
+    /// The snapshot of the stored DaemonSet, of which only the placement counts: the policy of the new one may not go with the strategy
+    /// or the minReadySeconds that it had.
     pub(super) fn stored_snapshot<'s>(
         &'s self,
         stored: &'s DaemonSet,
     ) -> Result<Snapshot<'s>, InvalidSnapshot> {
-        self.snapshot_under(stored, &self.policy.clone().drive(None))
+        let tolerations = self.policy.daemon_tolerations.clone();
+        self.snapshot_under(stored, &Policy::default().daemon_tolerations(tolerations))
     }
 
     fn snapshot_under<'s>(

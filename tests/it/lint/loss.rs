@@ -1,8 +1,8 @@
 //! Nodes that lose their pod at once when the new template is applied.
 
 use super::{Beside, calm, calm_without_nodes, found_beside, line, pod_field};
-use crate::support::{Given, new, node, on_delete, pod};
-use daemonset_lint::Finding;
+use crate::support::{Given, new, node, on_delete, pod, surging};
+use daemonset_lint::{Finding, Rule};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -116,4 +116,20 @@ fn target_nodes_are_found_without_pods() {
     let stored = calm_without_nodes().node(node("a").label("disk", "ssd")).node(node("b"));
     let findings = after(&stored, &pod_field(stored.clone(), "nodeSelector", json!({"disk": "ssd"})));
     assert_eq!(nodes(&findings[0]), ["b"]);
+}
+
+/// The new policy may not go with the DaemonSet that the pods are of.
+#[test]
+fn a_narrowed_selection_is_found_whatever_the_policy_is() {
+    let calm = calm();
+    let surge = calm.clone().with("/daemonSet/spec/updateStrategy", surging(1));
+    let slow = calm.clone().with("/daemonSet/spec/minReadySeconds", json!(600));
+    let narrow =
+        |policy: Value| pod_field(calm.clone(), "nodeSelector", json!({"disk": "ssd"})).policy(policy);
+    let loses = |stored: &Given, policy: Value| {
+        after(stored, &narrow(policy)).iter().any(|finding| finding.rule == Rule::SelectionNarrowed)
+    };
+    assert!(loses(&surge, json!({"turn": {"cordon": true}})));
+    assert!(loses(&surge, json!({"podNames": "OnePerNode"})));
+    assert!(loses(&slow, json!({"rollout": {"onFailure": {"availableWithinSeconds": 300}}})));
 }
