@@ -2,7 +2,7 @@
 
 use super::manifest::Manifest;
 use super::preflight::Preflight;
-use daemonset::internal::Placement;
+use daemonset::internal::{Mismatch, Placement};
 use daemonset::model::NodeName;
 use daemonset::report::{Budget, NodePlacement, NodeVerdict, PodState, PodVerdict};
 use daemonset::{NodeView, Plan, Snapshot};
@@ -81,12 +81,9 @@ impl Node<'_> {
         self.verdict.pods.iter().any(|pod| matches!(pod.state, PodState::Available { .. }))
     }
 
-    /// Whether a taint keeps pods away that the name and the labels of the node let in.
+    /// Whether a taint keeps pods of the template away that the name and the labels of the node let in.
     pub(super) fn is_tainted(&self) -> bool {
-        matches!(
-            self.verdict.placement,
-            NodePlacement::ContinueOnly { .. } | NodePlacement::UntoleratedNoExecute { .. }
-        )
+        matches!(self.placement, Placement::ContinueOnly(_) | Placement::Exclude(Mismatch::NoExecuteTaint(_)))
     }
 }
 

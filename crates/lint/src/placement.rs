@@ -13,11 +13,15 @@ pub(super) fn no_target_nodes(context: &Context<'_>) -> Option<Finding> {
     let nodes = &context.nodes;
     let placed =
         |placement: NodePlacement| nodes.iter().filter(|node| node.verdict.placement == placement).count();
+    let by_taint = |node: &&Node<'_>| {
+        let placement = &node.verdict.placement;
+        matches!(placement, NodePlacement::ContinueOnly { .. } | NodePlacement::UntoleratedNoExecute { .. })
+    };
     let reasons = [
         ("by nodeName", placed(NodePlacement::OtherNodeName)),
         ("by nodeSelector", placed(NodePlacement::NodeSelectorMismatch)),
         ("by node affinity", placed(NodePlacement::NodeAffinityMismatch)),
-        ("by a taint", nodes.iter().filter(|node| node.is_tainted()).count()),
+        ("by a taint", nodes.iter().filter(by_taint).count()),
     ];
     let present: Vec<String> = reasons
         .iter()

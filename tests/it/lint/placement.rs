@@ -1,7 +1,7 @@
 //! Target nodes, and nodes that are left out.
 
 use super::{calm, calm_without_nodes, found, pod_field, says, text};
-use crate::support::{Given, new, node, surging};
+use crate::support::{Given, new, node, pod, surging};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -40,6 +40,17 @@ fn control_plane_nodes_that_are_left_out_are_found() {
         [""; 0],
         "not selected anyway"
     );
+}
+
+/// The old version did not tolerate the taint. That says nothing about the template.
+#[test]
+fn a_node_that_a_rollout_has_not_reached_is_judged_by_the_template() {
+    let old = |name: &str| node(name).has(pod("old"));
+    let held = calm_without_nodes().node(old("a")).node(old("b"));
+    let held = held.node(node("c").taint("dedicated", "NoSchedule"));
+    let held = held.policy(json!({"rollout": {"waves": [{"upTo": 1}, {}]}}));
+    let tolerant = pod_field(held, "tolerations", json!([{"key": "dedicated", "operator": "Exists"}]));
+    assert_eq!(says(&tolerant), [""; 0]);
 }
 
 #[test]
