@@ -121,24 +121,25 @@ impl<'c> Rules<'c, '_> {
         (!failure.waiting_reasons.is_empty() && failure.waiting_seconds.is_none()).then_some(finding)
     }
 
-    /// A pod can't be Ready before its probes begin (v1.36 `kubelet/prober/worker.go doProbe`), so that a healthy one fails, too.
+    /// A pod can't be Ready before its probes begin (v1.36 `kubelet/prober/worker.go doProbe`), so that a healthy one fails, too. Once it is
+    /// Ready, availableWithinSeconds counts from there.
     fn deadlines_before_the_first_probe(&self) -> Vec<Finding> {
         let Some(failure) = &self.policy.on_failure else { return Vec::new() };
-        let (delay, min_ready) = (self.longest_initial_delay(), self.min_ready());
-        let available =
-            failure.available_within_seconds.filter(|seconds| *seconds <= delay.saturating_add(min_ready));
-        let progress = failure.progress_deadline_seconds.filter(|seconds| *seconds <= delay);
-        let finding = |field: &str, seconds: u32, then: &str| {
+        let delay = self.longest_initial_delay();
+        let deadlines = [
+            ("availableWithinSeconds", failure.available_within_seconds),
+            ("progressDeadlineSeconds", failure.progress_deadline_seconds),
+        ];
+        let short = deadlines.into_iter().filter_map(|(field, seconds)| Some((field, seconds?)));
+        let short = short.filter(|(_, seconds)| delay > 0 && *seconds <= delay);
+        let finding = |(field, seconds): (&str, u32)| {
             self.finding(Rule::DeadlineTooShort, Severity::Error, &format!("onFailure.{field}"))
                 .why(format_args!(
-                    "It is {seconds}, and the first probe of a pod comes {delay} seconds after its start{then}: a version that works fails"
+                    "It is {seconds}, and the first probe of a pod comes {delay} seconds after its start: a version that works fails"
                 ))
                 .remedy("Allow more time than a healthy pod needs, with its image pulled first")
         };
-        let then = format!(", with minReadySeconds {min_ready} after it");
-        let available = available.map(|seconds| finding("availableWithinSeconds", seconds, &then));
-        let progress = progress.map(|seconds| finding("progressDeadlineSeconds", seconds, ""));
-        available.into_iter().chain(progress).filter(|_| delay > 0).collect()
+        short.map(finding).collect()
     }
 
     fn longest_initial_delay(&self) -> u32 {
