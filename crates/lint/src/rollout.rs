@@ -253,8 +253,11 @@ impl<'c> Rules<'c, '_> {
     /// A rollout that is over has made its revision the base of the next one.
     fn no_base(&self, rollout: &RolloutReport) -> Option<Finding> {
         let failure = self.policy.on_failure.as_ref()?;
-        let is_lacking = rollout.base.is_none() && rollout.stage != RolloutStage::Over;
-        let (severity, why) = match self.context.pods().any(is_live) {
+        let runs = self.context.pods().any(is_live);
+        // A DaemonSet that runs has revisions, which are not given then.
+        let are_known = !runs || !self.context.preflight.revisions.is_empty();
+        let is_lacking = are_known && rollout.base.is_none() && rollout.stage != RolloutStage::Over;
+        let (severity, why) = match runs {
             true => (Severity::Warning, "No old revision is there to go back to, or each has failed itself"),
             false => (Severity::Advice, "The first version has no other one to go back to"),
         };

@@ -137,6 +137,7 @@ fn a_roll_back_without_an_old_revision_is_found() {
         |given: &Given| says(given).into_iter().find(|line| line.contains("NoBase")).unwrap_or_default();
     assert_snapshot!(without(&changed(vec![failed])), @"Warning NoBase policy.rollout.onFailure.action: No old revision is there to go back to, or each has failed itself: where it should roll back, the rollout only stops.");
     assert_eq!(without(&changed(vec![revision("old", 1)])), "");
+    assert_eq!(without(&changed(vec![])), "", "no revisions are given");
     let settled = under(rolls_back.clone()).with("/revisions", json!([current_revision()]));
     assert_eq!(without(&settled), "", "this rollout is over, and has made the base of the next one");
     let first = calm_without_nodes()
