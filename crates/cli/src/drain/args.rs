@@ -2,7 +2,7 @@
 
 use crate::cluster::{ClusterArgs, Example, Models, Source, selector};
 use crate::shell::console::{Format, Stop};
-use daemonset::model::{Node, Pod as ListedPod};
+use daemonset::model::{DaemonSet, Node, Pod as ListedPod};
 use daemonset_drain::{DaemonOwner, DrainPolicy, EmptyDir, Pod, PodSpec, PodStatus, Volume};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -78,6 +78,10 @@ impl Args {
         let Models { daemon_sets, nodes, pods, local_storage, .. } =
             objects.models().map_err(|message| source.stop(message))?;
         let node = named(name, nodes).map_err(|message| source.stop(message))?;
+        // kubectl lists all of them.
+        if !matches!(source, Source::Kubectl(_)) {
+            lacks_no_kind(&node, &pods, &daemon_sets).map_err(|message| source.stop(message))?;
+        }
         Ok(Question {
             node,
             pods: pods.into_iter().map(|pod| drained(pod, &local_storage)).collect(),
@@ -109,6 +113,26 @@ fn named(name: &str, nodes: Vec<Node>) -> Result<Node, String> {
         0 => format!("no node is named {name}: there is none"),
         _ => format!("no node is named {name}: there is {}", daemonset_view::words::names(there, 3)),
     })
+}
+
+/// An error that names the kind: without DaemonSets their pods would count as nobody's, and without pods the node as drained.
+fn lacks_no_kind(node: &Node, pods: &[ListedPod], daemon_sets: &[DaemonSet]) -> Result<(), String> {
+    const COMPLETE: &str = "kubectl get daemonsets,pods,nodes -A -o json prints all that is needed";
+    let mut here = pods.iter().filter(|pod| pod.spec.node_name == node.metadata.name);
+    let is_daemon = |pod: &&ListedPod| {
+        let mut owners = pod.metadata.owner_references.iter();
+        owners.any(|owner| owner.controller == Some(true) && owner.kind == "DaemonSet")
+    };
+    if let Some(pod) = here.find(is_daemon).filter(|_| daemon_sets.is_empty()) {
+        let pod = format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
+        return Err(format!("no DaemonSet in it, though pod {pod} is of one: {COMPLETE}"));
+    }
+    let runs = daemon_sets.iter().find(|ds| ds.status.current_number_scheduled > 0);
+    if let Some(ds) = runs.filter(|_| pods.is_empty()) {
+        let name = format!("{}/{}", ds.metadata.namespace, ds.metadata.name);
+        return Err(format!("no Pod in it, though DaemonSet {name} has some by its status: {COMPLETE}"));
+    }
+    Ok(())
 }
 
 /// The pod as a drain reads it.

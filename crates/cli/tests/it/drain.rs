@@ -169,6 +169,28 @@ fn bad_input_is_one_line() {
     assert!(refused(&["a", "-f", &timeless]).ends_with("nothing in it tells the time: pass --now\n"));
 }
 
+/// Without its DaemonSets a List makes the pods of all of them nobody's, and --force evicts others beside them.
+#[test]
+fn a_list_that_lacks_a_kind_is_refused() {
+    let daemon = on_a("agent-x", Some(("DaemonSet", "agent")));
+    let without = file("drain-no-daemon-sets.json", list(vec![node("a"), daemon.clone()]));
+    let needed = "kubectl get daemonsets,pods,nodes -A -o json prints all that is needed";
+    assert_eq!(
+        refused(&["a", "-f", &without]),
+        format!("error: {without}: no DaemonSet in it, though pod logging/agent-x is of one: {needed}\n")
+    );
+    let other = file("drain-other-daemon-set.json", list(vec![node("a"), daemon, daemon_set("other")]));
+    assert!(ran(1, &["a", "-f", &other]).contains("its DaemonSet is gone"));
+    let agent = with(daemon_set("agent"), "/status", json!({"currentNumberScheduled": 1}));
+    let without = file("drain-no-pods.json", list(vec![node("a"), agent]));
+    assert_eq!(
+        refused(&["a", "-f", &without]),
+        format!(
+            "error: {without}: no Pod in it, though DaemonSet logging/agent has some by its status: {needed}\n"
+        )
+    );
+}
+
 fn batch(lines: &str) -> Vec<Value> {
     let ran = run("plan", &["--batch", "-"], lines.as_bytes());
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
