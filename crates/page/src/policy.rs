@@ -5,7 +5,7 @@ use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::Powers;
 use daemonset::turns::details;
 use daemonset::{Policy, plan};
-use daemonset_apiserver::admission::{FieldValidation, Request, Rules, respond, template_change};
+use daemonset_apiserver::admission::template_change;
 use daemonset_lint::{Finding, Rule};
 use daemonset_placement::NodeShape;
 use daemonset_view::cause::{on_daemon_set, quoted};
@@ -166,17 +166,12 @@ pub(crate) fn judged(
     let change = template_change(&stored, &manifest).map_err(|refusal| refusal.to_string())?;
     let restart = lint::Restarts::of(change.as_ref(), &stored, &manifest).in_words();
     let differences = change.iter().flat_map(|change| &change.differences).map(ToString::to_string).collect();
-    let rules = Rules::new().field_validation(FieldValidation::Warn);
-    let admitted = respond(Request::Update(&stored, &manifest), &rules).stored;
-    let refusal = admitted.as_ref().err().cloned();
-    let applied = lint::as_stored(admitted.ok(), &manifest)?;
+    let (admitted, refusals) = lint::admitted(Some(&stored), &manifest);
+    let applied = lint::as_stored(admitted, &manifest)?;
     let before = objects.model_of(Some(&wanted))?;
     let models = objects.clone().models()?;
     let findings = lint::look((objects, &models), &applied, Some(&before), &name, (powers, now));
-    let findings = match &refusal {
-        Some(refusal) => lint::with_refusal(findings, refusal),
-        None => findings,
-    };
+    let findings = lint::with_refusals(findings, &refusals);
     let lines = Lines::of(text);
     let remark = |finding: Finding| {
         let line = lines.line(&finding.path);

@@ -7,7 +7,9 @@ use crate::simulate::policy;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::Powers;
-use daemonset_apiserver::admission::{Refusal, Restart, TemplateDiff};
+use daemonset_apiserver::admission::{
+    FieldValidation, Refusal, Request, Restart, Rules, TemplateDiff, respond,
+};
 use daemonset_lint::{Finding, Preflight, Rehearsal, Rule, Severity};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -48,17 +50,66 @@ pub fn look(
     found
 }
 
+/// The API server's answer to a manifest: the object that it would store, if it does, and why it refuses the manifest. `stored` is the
+/// DaemonSet that the manifest replaces.
+///
+/// A manifest of an older version is refused, and yet answered as if it were of the newest, so that its fields are looked at.
+pub fn admitted(stored: Option<&Value>, manifest: &Value) -> (Option<Value>, Vec<Refusal>) {
+    let rules = Rules::new().field_validation(FieldValidation::Warn);
+    let answer = |request: Request<'_>| match respond(request, &rules).stored {
+        Ok(applied) => (Some(applied), Vec::new()),
+        Err(refusal) => (None, vec![refusal]),
+    };
+    let Some(stored) = stored else { return answer(Request::Create(manifest)) };
+    let (applied, mut refusals) = answer(Request::Update(stored, manifest));
+    if !matches!(refusals.as_slice(), [Refusal::Conflict { .. }]) {
+        return (applied, refusals);
+    }
+    let mut newest = manifest.clone();
+    if let Some(metadata) = newest.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("resourceVersion");
+    }
+    let (applied, others) = answer(Request::Update(stored, &newest));
+    refusals.extend(others);
+    (applied, refusals)
+}
+
 /// The same where the API server refuses the manifest: its errors come first, each in place of ours about the same field.
-pub fn with_refusal(mut findings: Vec<Finding>, refusal: &Refusal) -> Vec<Finding> {
-    let Refusal::Invalid(invalid) = refusal else { return findings };
-    let errors = (&invalid.errors).into_iter().filter(|error| !error.path.is_empty());
-    let mut refused: Vec<Finding> = errors.map(|error| Finding::refused(&error.path, error.body())).collect();
+pub fn with_refusals(mut findings: Vec<Finding>, refusals: &[Refusal]) -> Vec<Finding> {
+    let mut refused: Vec<Finding> = refusals.iter().flat_map(refused).collect();
     findings.retain(|ours| {
         let is_repeated = ours.rule == Rule::Invalid && refused.iter().any(|it| it.path == ours.path);
         !is_repeated
     });
     refused.append(&mut findings);
     refused
+}
+
+fn refused(refusal: &Refusal) -> Vec<Finding> {
+    match refusal {
+        Refusal::Invalid(invalid) => {
+            let errors = (&invalid.errors).into_iter().filter(|error| !error.path.is_empty());
+            errors.map(|error| Finding::refused(&error.path, error.body())).collect()
+        }
+        Refusal::Undecodable { messages, .. } => {
+            messages.iter().map(|message| Finding::refused(field_in(message), message)).collect()
+        }
+        Refusal::OtherKind { owner, api_version, kind, .. } => {
+            let why = format!("{api_version} {kind} is not {} {}", owner.api_version, owner.kind);
+            vec![Finding::refused("apiVersion", why)]
+        }
+        Refusal::Conflict { .. } => {
+            let why = "the stored DaemonSet has changed since this version of it was read";
+            vec![Finding::refused("metadata.resourceVersion", why)]
+        }
+        other => vec![Finding::refused("metadata", other)],
+    }
+}
+
+/// The path in a message of Go about a value of a wrong type; without one it is about the whole object.
+fn field_in(message: &str) -> &str {
+    let field = message.split_once("Go struct field ").and_then(|(_, rest)| rest.split_once(" of type"));
+    field.and_then(|(field, _)| field.split_once('.')).map_or("spec", |(_, path)| path)
 }
 
 /// What a manifest does to the pods when it is applied.

@@ -226,6 +226,16 @@ impl Kubectl {
         }
     }
 
+    /// The namespace of the current context; `None` where it names none.
+    pub(crate) fn namespace(&self) -> Option<String> {
+        let words = ["config", "view", "--minify", "-o", "jsonpath={.contexts[0].context.namespace}"];
+        let mut arguments: Vec<OsString> = words.map(OsString::from).into();
+        arguments.extend(self.connection.arguments());
+        let ended = self.run(arguments).ok().filter(|ended| ended.status.success())?;
+        let printed = String::from_utf8_lossy(&ended.stdout).trim().to_owned();
+        Some(printed).filter(|namespace| !namespace.is_empty())
+    }
+
     /// Names of all objects of these kinds; none where kubectl fails.
     pub(crate) fn names(&self, kinds: &str) -> Vec<String> {
         let printed = self.print(kinds, "name", None).unwrap_or_default();

@@ -69,6 +69,14 @@ impl Source {
         Ok(texts)
     }
 
+    /// The namespace into which kubectl puts an object without one; `None` where that is unknown.
+    pub(crate) fn namespace(&self) -> Option<String> {
+        match self {
+            Source::Kubectl(kubectl) => kubectl.namespace(),
+            Source::Example { .. } | Source::Stdin | Source::File(_) => None,
+        }
+    }
+
     /// Opens a file or stdin to be read piece by piece.
     pub(crate) fn open(&self) -> io::Result<Box<dyn io::Read>> {
         Ok(match self {

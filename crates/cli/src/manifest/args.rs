@@ -258,8 +258,16 @@ impl LintArgs {
         files.sorted(self.file.as_ref(), "--manifest")
     }
 
-    pub(crate) fn stored(&self, named: Option<Wanted>) -> Result<(Source, Option<Wanted>), Stop> {
+    /// `are_wide`: the manifests are of several namespaces.
+    pub(crate) fn stored(
+        &self,
+        named: Option<Wanted>,
+        are_wide: bool,
+    ) -> Result<(Source, Option<Wanted>), Stop> {
         let (mut stored, mut from) = (self.stored.clone(), self.files()?.cluster);
+        if are_wide {
+            stored.cluster = stored.cluster.of_all_namespaces();
+        }
         match &self.target {
             Some(file) if is_file(file) && from.is_none() => from = Some(file.into()),
             Some(name) if !is_file(name) && stored.daemonset.is_none() => {

@@ -4,17 +4,16 @@ use crate::cluster::policy::{POLICY, may_need_powers};
 use crate::cluster::{Models, Needs, Objects, Source, Wanted, full_name, name, namespace};
 use crate::manifest::args::{LintArgs, Manifest};
 use crate::manifest::changes::{daemon_sets, wanted};
-use crate::manifest::requests::{self, Refused};
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
 use crate::shell::response::Response;
 use daemonset::model::DaemonSet;
-use daemonset_apiserver::admission::FieldValidation;
 use daemonset_lint::{Finding, Severity};
 use daemonset_view::hostile;
 use daemonset_view::lint;
 use daemonset_view::simulate::policy::PolicyChoice;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Exit code 1 for errors and warnings; advice alone is fine.
 pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
@@ -42,13 +41,25 @@ struct Found {
 /// The findings about the only DaemonSet of a manifest, which the command line may give another name; or about each.
 fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop> {
     let title = manifest.title.clone();
-    let manifests = daemon_sets(manifest)?;
-    let only = match manifests.as_slice() {
-        [only] => wanted(only),
+    let mut manifests = daemon_sets(manifest)?;
+    let namespaces: BTreeSet<&str> = manifests.iter().map(namespace).collect();
+    let is_one = manifests.len() == 1;
+    let named = match (manifests.as_slice(), namespaces.first()) {
+        ([only], _) => wanted(only),
+        (_, Some(one)) if namespaces.len() == 1 && !one.is_empty() => {
+            Wanted::default().in_namespace(Some(one)).ok()
+        }
         _ => None,
     };
-    let is_one = only.is_some();
-    let (source, chosen) = args.stored(only)?;
+    let (source, chosen) = args.stored(named, namespaces.len() > 1)?;
+    // kubectl puts an object without a namespace into its own.
+    let bare = manifests.iter_mut().filter(|manifest| namespace(manifest).is_empty()).collect::<Vec<_>>();
+    if !bare.is_empty() {
+        let of_flag = chosen.as_ref().and_then(|wanted| wanted.namespace.clone());
+        if let Some(own) = of_flag.or_else(|| source.namespace()) {
+            bare.into_iter().for_each(|manifest| put(manifest, "namespace", own.clone()));
+        }
+    }
     let objects = objects(&source)?;
     source.announce(args.output())?;
     let mut cluster = Cluster::new(&source, objects).map_err(|message| source.stop(message))?;
@@ -62,7 +73,7 @@ fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop>
 
 /// The findings about each stored DaemonSet that the command line chooses.
 fn of_cluster(args: &LintArgs) -> Result<Vec<Found>, Stop> {
-    let (source, wanted) = args.stored(None)?;
+    let (source, wanted) = args.stored(None, false)?;
     let objects = objects(&source)?;
     let each = objects.each(wanted.as_ref()).map_err(|message| source.stop(message))?;
     source.announce(args.output())?;
@@ -120,36 +131,36 @@ fn of_manifest(
 ) -> Result<Found, String> {
     let objects = &cluster.objects;
     let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
-    let admitted = match &stored {
-        Some(stored) => requests::replace(stored, manifest, FieldValidation::Warn),
-        None => requests::create(manifest, FieldValidation::Warn),
+    let mut manifest = manifest.clone();
+    let full_name = match &stored {
+        None => {
+            if namespace(&manifest).is_empty() {
+                put(&mut manifest, "namespace", "default".to_owned());
+            }
+            full_name(&manifest)
+        }
+        // The command line may compare it with one of another name.
+        Some(stored) => {
+            put(&mut manifest, "name", name(stored).to_owned());
+            put(&mut manifest, "namespace", namespace(stored).to_owned());
+            full_name(stored)
+        }
     };
-    let (admitted, refused) = match admitted.result {
-        Ok(admitted) => (Some(admitted), None),
-        Err(refused) => (None, Some(refused)),
-    };
-    let mut applied = lint::as_stored(admitted, manifest)?;
+    let (admitted, refusals) = lint::admitted(stored.as_ref(), &manifest);
+    let mut applied = lint::as_stored(admitted, &manifest)?;
     if let Some(policy) = policy {
         policy.annotate(&mut applied);
     }
-    let mut found = match &stored {
-        None => {
-            let name = match namespace(manifest) {
-                "" => format!("default/{}", name(manifest)),
-                _ => full_name(manifest),
-            };
-            look(cluster, &applied, None, &name)?
-        }
-        Some(raw) => {
-            let name = full_name(raw);
-            let stored = DaemonSet::deserialize(raw).map_err(|error| error.to_string())?;
-            look(cluster, &applied, Some(&stored), &name)?
-        }
-    };
-    if let Some(Refused::Server(refusal)) = &refused {
-        found.findings = lint::with_refusal(found.findings, refusal);
+    let stored = stored.map(DaemonSet::deserialize).transpose().map_err(|error| error.to_string())?;
+    let found = look(cluster, &applied, stored.as_ref(), &full_name)?;
+    Ok(Found { findings: lint::with_refusals(found.findings, &refusals), ..found })
+}
+
+/// A member of the metadata.
+fn put(manifest: &mut Value, member: &str, text: String) {
+    if let Some(metadata) = manifest.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.insert(member.to_owned(), text.into());
     }
-    Ok(found)
 }
 
 /// `name` is the `NAMESPACE/NAME` that the DaemonSet has or gets.

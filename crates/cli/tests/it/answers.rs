@@ -262,7 +262,63 @@ fn lint_of_a_stored_one_and_of_a_manifest() {
     );
 }
 
-/// The policy may be in the annotation, in YAML as in JSON, or in a file. It is rehearsed.
+/// kubectl puts an object without a namespace into the one of the flag.
+#[test]
+fn lint_looks_into_the_namespace_of_the_flag() {
+    let other = with(daemon_set("other"), "/metadata/namespace", json!("team"));
+    let stored = file("lint-namespace-stored.json", list(vec![other, node("a")]));
+    let web = with(daemon_set("other"), "/metadata", json!({"name": "web"}));
+    let two = file(
+        "lint-namespace-two.json",
+        list(vec![web.clone(), with(web.clone(), "/metadata/name", json!("two"))]),
+    );
+    let web = file("lint-namespace.json", web.to_string());
+    let overlaps = |line: &str| call(line).out.matches("chooses the pods of DaemonSet other").count();
+    assert_eq!(overlaps(&format!("lint --manifest {web} --from {stored} -n team")), 1);
+    assert_eq!(overlaps(&format!("lint --manifest {two} --from {stored} -n team")), 2);
+    assert_eq!(overlaps(&format!("lint --manifest {web} --from {stored}")), 0);
+}
+
+/// Whatever the reason is. The other fields are looked at all the same.
+#[test]
+fn lint_tells_why_a_manifest_is_refused() {
+    let containers = json!([{"name": "x", "image": "x:1"}]);
+    let mut agent = with(daemon_set("agent"), "/spec/template/spec/containers", containers);
+    agent["metadata"]["resourceVersion"] = json!("10");
+    agent["spec"].as_object_mut().unwrap().remove("updateStrategy");
+    let stored = file("lint-refused-stored.json", list(vec![agent.clone(), node("a")]));
+    let errors = |name: &str, pointer: &str, value: Value| {
+        let manifest = file(name, with(agent.clone(), pointer, value).to_string());
+        let out = printed(1, &format!("lint --manifest {manifest} --from {stored}"));
+        let errors = out.lines().filter(|line| line.starts_with("Error"));
+        let before_remedy = errors.map(|line| line.split(" Put it right").next().unwrap().to_owned());
+        (before_remedy.collect::<Vec<_>>().join("\n"), out.contains("(StrategyMissing)"))
+    };
+    let (old, lacks_defaults) = errors("lint-old.json", "/metadata/resourceVersion", json!("5"));
+    assert_snapshot!(old, @"Error metadata.resourceVersion: It is refused: the stored DaemonSet has changed since this version of it was read.");
+    assert!(!lacks_defaults, "an absent strategy is RollingUpdate");
+    assert_snapshot!(errors("lint-beta.json", "/apiVersion", json!("apps/v1beta2")).0, @"Error apiVersion: It is refused: apps/v1beta2 DaemonSet is not apps/v1 DaemonSet.");
+    let text = json!([{"name": "x", "image": "x:1", "tty": "yes"}]);
+    assert_snapshot!(errors("lint-text.json", "/spec/template/spec/containers", text).0, @"Error spec.template.spec.containers.tty: It is refused: json: cannot unmarshal string into Go struct field Container.spec.template.spec.containers.tty of type bool.");
+}
+
+/// The command line may compare a manifest with a DaemonSet of another name, or of another namespace.
+#[test]
+fn lint_compares_with_one_of_another_name() {
+    let containers = json!([{"name": "x", "image": "x:1"}]);
+    let mut agent = with(daemon_set("agent"), "/spec/template/spec/containers", containers);
+    agent["spec"].as_object_mut().unwrap().remove("updateStrategy");
+    let stored = file("lint-renamed-stored.json", list(vec![agent.clone(), node("a"), node("b")]));
+    let lint = |name: &str, metadata: Value| {
+        let manifest = file(name, with(agent.clone(), "/metadata", metadata).to_string());
+        call(&format!("lint --manifest {manifest} --from {stored} --daemonset logging/agent")).out
+    };
+    let same = lint("lint-same.json", json!({"name": "agent", "namespace": "logging"}));
+    assert!(same.contains("(MinReadyZero)") && !same.contains("(StrategyMissing)"), "{same}");
+    assert_eq!(lint("lint-renamed.json", json!({"name": "new", "namespace": "logging"})), same);
+    assert_eq!(lint("lint-moved.json", json!({"name": "agent", "namespace": "new"})), same);
+}
+
 /// A chart may have several DaemonSets, and a cluster has: each line names its own.
 #[test]
 fn lint_of_several() {
@@ -302,6 +358,7 @@ fn lint_of_several() {
     assert_eq!(one.out.lines().collect::<Vec<_>>(), its.collect::<Vec<_>>());
 }
 
+/// The policy may be in the annotation, in YAML as in JSON, or in a file. It is rehearsed.
 #[test]
 fn lint_looks_at_the_policy_of_the_rollout() {
     let rules = |line: &str| -> Vec<String> {

@@ -393,6 +393,37 @@ fn a_manifest_is_compared_with_the_cluster() {
     assert_eq!(fake.refused(&["would-restart", "--context", "dev"]), "error: --manifest: name the manifest");
 }
 
+/// The pods and DaemonSets of each namespace are read, and those of the context's where a manifest has none.
+#[test]
+fn manifests_of_several_namespaces_are_compared_with_all_of_them() {
+    let daemon_set = |metadata: Value| {
+        let template = json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "x", "image": "x:1"}]}});
+        let spec = json!({"selector": {"matchLabels": {"app": "x"}}, "template": template});
+        json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec})
+    };
+    let lists = |name: &str, metadata: &[Value]| {
+        let config = "config) case \"$2\" in view) echo team ;; *) echo kind-dev ;; esac ;;";
+        let fake = Fake::new(name, &format!("{config}\nget) cat \"$here/cluster.json\" ;;"));
+        let stored = json!({"kind": "List", "items": [daemon_set(json!({"name": "other", "namespace": "team", "uid": "u"}))]});
+        fs::write(fake.path("cluster.json"), stored.to_string()).unwrap();
+        let manifests: Vec<Value> = metadata.iter().map(|metadata| daemon_set(metadata.clone())).collect();
+        fs::write(fake.path("m.json"), json!({"kind": "List", "items": manifests}).to_string()).unwrap();
+        let ran = fake.run(&["lint", "--manifest", "m.json"]);
+        let asked = fake.calls().into_iter().find(|call| call.starts_with("get daemonsets")).unwrap();
+        (asked.split_once("-o json").unwrap().1.to_owned(), ran.out.matches("(SelectorOverlaps)").count())
+    };
+    let named = |name: &str, namespace: &str| json!({"name": name, "namespace": namespace});
+    assert_eq!(lists("lint-bare", &[json!({"name": "web"})]), (String::new(), 1));
+    assert_eq!(
+        lists("lint-one-namespace", &[named("web", "team"), named("two", "team")]),
+        (" --namespace team".to_owned(), 2)
+    );
+    assert_eq!(
+        lists("lint-two-namespaces", &[named("web", "team"), named("two", "b")]),
+        (" --all-namespaces".to_owned(), 1)
+    );
+}
+
 #[test]
 fn a_cluster_is_simulated_only_where_one_is_named() {
     let fake = Fake::of_dump("simulate", "midrollout.json");
