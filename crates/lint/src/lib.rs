@@ -102,8 +102,13 @@ pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
     const ATTEMPTS: u32 = 8;
     let mut applied = preflight.applied();
     let mut findings = about_manifest(preflight, &Manifest::new(&applied, &preflight.policy));
-    findings
-        .extend(preflight.invalid_policy.iter().flat_map(InvalidRolloutPolicy::all).map(rollout::unreadable));
+    findings.extend(
+        preflight
+            .invalid_policy
+            .iter()
+            .flat_map(InvalidRolloutPolicy::all)
+            .map(|invalid| rollout::unreadable(preflight.daemon_set, invalid)),
+    );
     for _ in 0..ATTEMPTS {
         match inspect(preflight, &applied) {
             Inspection::Findings(more) => {

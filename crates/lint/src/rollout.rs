@@ -13,14 +13,24 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// An annotation that steers a rollout and can't be read, or whose policy the snapshot's check refuses.
-pub(super) fn unreadable(invalid: &InvalidRolloutPolicy) -> Finding {
+pub(super) fn unreadable(daemon_set: &DaemonSet, invalid: &InvalidRolloutPolicy) -> Finding {
     let InvalidRolloutPolicy { annotation, path, message, .. } = invalid;
     let annotation = match annotation.as_str() {
         "" => "metadata.annotations".to_owned(),
         annotation => format!("metadata.annotations[{annotation}]"),
     };
+    let is_driven = matches!(daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete");
+    let lacks_on_delete = path == "drive" && !is_driven;
     let path = if path.is_empty() { annotation } else { format!("{annotation}.{path}") };
-    Finding::new(Rule::InvalidRolloutPolicy, Severity::Error, path)
+    let finding = Finding::new(Rule::InvalidRolloutPolicy, Severity::Error, path);
+    if lacks_on_delete {
+        return finding
+            .why(format_args!(
+                "It has no effect, and Kubernetes' own controller updates all nodes: {message}"
+            ))
+            .remedy("Set updateStrategy.type OnDelete before the next version, or take drive out");
+    }
+    finding
         .why(format_args!("It can't be used, and the rollout counts as paused: {message}"))
         .remedy("Put it right: until then no further node gets a new version")
 }

@@ -108,7 +108,7 @@ impl<'a> Steered<'a> {
 
     /// Whether a policy that is to drive the update is invalid since Kubernetes' own controller, which reads no policy, still updates.
     pub fn lacks_on_delete(&self) -> bool {
-        let is_its_own = self.daemon_set.spec.update_strategy.kind != "OnDelete";
+        let is_its_own = !matches!(self.daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete");
         is_its_own && self.problems.iter().any(|problem| problem.path == "drive")
     }
 

@@ -201,6 +201,9 @@ fn a_driven_rollout_that_surges_or_rolls_back_is_an_error() {
     let surge = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}});
     assert_snapshot!(policy(json!({"drive": surge})).join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].drive: It can't be used, and the rollout counts as paused: Invalid value: "RollingUpdate": must not surge: another controller creates the pods."#);
     assert_eq!(policy(json!({"drive": rolling})), [""; 0]);
+    // Kubernetes' own controller reads no policy.
+    let early = annotated(&calm(), &json!({POLICY: json!({"drive": rolling}).to_string()}));
+    assert_snapshot!(early.join("\n"), @r#"Error InvalidRolloutPolicy metadata.annotations[rollout.daemonset/policy].drive: It has no effect, and Kubernetes' own controller updates all nodes: Invalid value: "RollingUpdate": must be absent: only a DaemonSet with OnDelete can be driven."#);
     let choice = driven.policy(json!({"drive": rolling, "rollout": {"onFailure": failure}}));
     assert_snapshot!(text(&choice), @r#"Error Invalid policy.rollout.onFailure.action: It is refused: Invalid value: "RollBack": must be Pause or Undo: the other controller creates pods of the new version only."#);
 }
