@@ -137,6 +137,8 @@ pub(crate) fn goal_template<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> &'f Value
 /// in the same order.
 pub fn rest_of(template: &Value) -> Value {
     let mut rest = canonical_json::normalized(template);
+    // An API server of before v1.34 has stored `creationTimestamp: null` in each template.
+    drop_nulls(&mut rest);
     // The directive of the patch that a revision holds.
     if let Some(members) = rest.as_object_mut() {
         members.remove("$patch");
@@ -154,4 +156,16 @@ pub fn rest_of(template: &Value) -> Value {
         container.remove("image");
     }
     rest
+}
+
+/// A member that is null is an absent one.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }

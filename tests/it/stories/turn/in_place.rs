@@ -97,6 +97,17 @@ fn another_change_of_the_template_deletes_the_pod() {
     assert_eq!(given.steps(), ["delete a-1: OutdatedAvailable"]);
 }
 
+/// A revision keeps the template as the API server of its time wrote it.
+#[test]
+fn a_null_member_of_an_old_template_is_no_change() {
+    let had = |member: &str| {
+        on_a(running()).with(&format!("/revisions/0/data/spec/template/{member}"), Value::Null).steps()
+    };
+    for member in ["metadata/creationTimestamp", "spec/tolerations", "spec/containers/0/resources"] {
+        assert_eq!(had(member), ["change a-1 in place: OutdatedAvailable"], "{member}");
+    }
+}
+
 #[test]
 fn a_pod_that_can_not_be_changed_in_its_place_is_deleted() {
     let stories = [
