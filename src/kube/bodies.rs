@@ -94,6 +94,20 @@ pub(crate) fn with_version(object: &ObjectRef, patch: &Value) -> Value {
     with_metadata(patch, [("uid", object.uid.as_str())].into_iter().chain(version))
 }
 
+/// A JSON patch with the template of a strategic merge patch. It replaces uid and resource version by what they are: the API server answers
+/// to another one as to that of a merge patch, whereas a failed `test` has an answer without a reason, as each invalid patch has.
+pub(crate) fn replace_template(object: &ObjectRef, patch: &Value) -> Value {
+    let mut template = patch.pointer("/spec/template").cloned().unwrap_or_default();
+    if let Value::Object(members) = &mut template {
+        members.remove("$patch");
+    }
+    let version = (!object.resource_version.is_empty())
+        .then(|| ("/metadata/resourceVersion", json!(object.resource_version)));
+    let values = [("/metadata/uid", json!(object.uid))].into_iter().chain(version);
+    let replace = |(path, value)| json!({"op": "replace", "path": path, "value": value});
+    values.chain([("/spec/template", template)]).map(replace).collect()
+}
+
 fn with_metadata<'m>(patch: &Value, members: impl IntoIterator<Item = (&'m str, &'m str)>) -> Value {
     let mut patch = patch.clone();
     let metadata =

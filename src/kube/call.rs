@@ -4,6 +4,7 @@ use crate::action::{Action, EventType};
 use crate::kube::bodies;
 use daemonset_objects::kubernetes::go_json;
 use daemonset_objects::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Owner, Pod, Uid};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use jiff::Timestamp;
 use kube_core::Resource;
 use kube_core::params::{DeleteParams, Patch, PatchParams, PostParams, Preconditions as DeletePreconditions};
@@ -74,6 +75,8 @@ pub enum PatchType {
     StrategicMerge,
     /// `application/merge-patch+json`: a null removes a member.
     Merge,
+    /// `application/json-patch+json`: a list of operations.
+    Json,
 }
 
 /// The conditions under which the API server executes an [`ApiCall`].
@@ -148,11 +151,14 @@ impl ApiCall {
             Action::UpdateStatus { daemon_set, status, .. } => {
                 (Verb::UpdateStatus, bodies::with_status(ds, daemon_set, status), unchanged(daemon_set))
             }
-            Action::RestoreTemplate { daemon_set, patch: template, .. } => (
-                Verb::Patch(PatchType::StrategicMerge),
-                bodies::with_version(daemon_set, template),
-                unchanged(daemon_set),
-            ),
+            Action::RestoreTemplate { daemon_set, patch: template, .. } => {
+                let (form, body) = match ds.owner.is_daemon_set() {
+                    true => (PatchType::StrategicMerge, bodies::with_version(daemon_set, template)),
+                    // An API server has strategic merge patches for its own kinds alone.
+                    false => (PatchType::Json, bodies::replace_template(daemon_set, template)),
+                };
+                (Verb::Patch(form), body, unchanged(daemon_set))
+            }
             Action::RecordEvent { event_type, reason, message, .. } => {
                 return Some(ApiCall::event(caller, *event_type, reason.as_str(), message));
             }
@@ -214,6 +220,13 @@ impl ApiCall {
             }
             Verb::Patch(PatchType::Merge) => {
                 request.patch(name, &PatchParams::default(), &Patch::Merge(&self.body))
+            }
+            // kube's own form of it would be one more dependency.
+            Verb::Patch(PatchType::Json) => {
+                let mut request = request.patch(name, &PatchParams::default(), &Patch::Merge(&self.body))?;
+                let json_patch = HeaderValue::from_static("application/json-patch+json");
+                request.headers_mut().insert(CONTENT_TYPE, json_patch);
+                Ok(request)
             }
             Verb::Delete => request.delete(name, &self.delete_params()),
             Verb::UpdateStatus => {

@@ -196,6 +196,32 @@ fn a_template_is_restored_in_the_version_that_the_snapshot_shows() {
     assert_eq!(call(&restore(unknown)).body["metadata"], json!({"uid": "ds-uid"}));
 }
 
+/// The API server knows no strategic merge patch of a custom kind.
+#[test]
+fn the_template_of_a_custom_kind_is_restored_by_a_json_patch() {
+    let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}});
+    let mut patch = json!({"spec": {"template": template}});
+    patch["spec"]["template"]["$patch"] = json!("replace");
+    let mut set = daemon_set();
+    set.owner = Owner::new("agents.example.com/v1", "AgentSet");
+    let caller = Caller { daemon_set: &set, component: "agents", now: Timestamp::UNIX_EPOCH };
+    let call = |about: ObjectRef| {
+        let restore = Action::restore_template(about, object(), patch.clone(), RestoreReason::RolledBack);
+        ApiCall::new(&restore, &caller).unwrap()
+    };
+    let restored = call((&set).into());
+    assert_eq!(restored.verb, Verb::Patch(PatchType::Json));
+    assert_eq!(restored.preconditions.resource_version.as_deref(), Some("7"));
+    let replace = |path: &str, value: Value| json!({"op": "replace", "path": path, "value": value});
+    let (uid, template) = (replace("/metadata/uid", json!("ds-uid")), replace("/spec/template", template));
+    let body = json!([uid, replace("/metadata/resourceVersion", json!("7")), template]);
+    let path = "/apis/agents.example.com/v1/namespaces/default/agentsets/web";
+    let json_patch = "application/json-patch+json";
+    assert_eq!(sent(&restored), ("PATCH".to_owned(), path.to_owned(), json_patch.to_owned(), body));
+    let unknown = ObjectRef { resource_version: String::new(), ..(&set).into() };
+    assert_eq!(call(unknown).body, json!([uid, template]));
+}
+
 #[test]
 fn objects_are_created_in_the_daemon_sets_namespace() {
     let ds = daemon_set();

@@ -1,5 +1,6 @@
 //! Plans of a custom kind, executed against an API server in process that refuses calls and loses answers. Time is tokio's paused clock.
 
 mod responses;
+mod restores;
 mod server;
 mod stories;
