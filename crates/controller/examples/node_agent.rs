@@ -12,9 +12,10 @@
 //! leader election: run one. `daemonset-lease` has one.
 
 use anyhow::{Context as _, bail};
-use daemonset::model::{ControllerRevision, DaemonSet, Node, Owner, Pod};
-use daemonset::{Observed, Policy, Reconciler};
-use daemonset_executor::{Call, Executor, InFlight};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
+use daemonset::policy::{Powers, RolloutPolicy};
+use daemonset::{EventType, Observed, Policy, Reconciler};
+use daemonset_executor::{Call, CallEvent, ExecuteError, Executor, InFlight};
 use daemonset_placement::affected;
 use futures::stream::{BoxStream, iter, select_all};
 use futures::{StreamExt, future};
@@ -28,7 +29,6 @@ use kube::runtime::watcher::{Config, Event, watcher};
 use kube::{Api, Client, CustomResource, CustomResourceExt, Resource, ResourceExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -43,15 +43,30 @@ struct NodeAgentSpec {
     update_strategy: Option<DaemonSetUpdateStrategy>,
 }
 
-/// The kind in owner references, paths and events. The driver is made with it, too.
-fn owner() -> Owner {
-    Owner::new("agents.example.com/v1", "NodeAgent")
+/// A NodeAgent as the library sees it, by its JSON, which has `apiVersion` and `kind`.
+fn daemon_set(agent: &NodeAgent) -> serde_json::Result<DaemonSet> {
+    serde_json::from_value(serde_json::to_value(agent)?)
 }
 
-/// A NodeAgent as the library sees it.
-fn daemon_set(agent: &NodeAgent) -> serde_json::Result<DaemonSet> {
-    let form = json!({"metadata": agent.metadata, "spec": agent.spec, "status": agent.status});
-    Ok(DaemonSet { owner: owner(), ..serde_json::from_value(form)? })
+/// The policy in the annotations of a NodeAgent, and the problem of one that can't be read: it pauses the rollout.
+fn policy(set: &DaemonSet) -> (Policy, Option<String>) {
+    // No power to cordon nodes or to evict the pods of others.
+    let (policy, problem) = match Policy::from_annotations(set, &Powers::default()) {
+        Ok(policy) => (policy, None),
+        Err(invalid) => {
+            let paused = RolloutPolicy::default().paused(true);
+            (Policy::default().rollout(paused), Some(invalid.to_string()))
+        }
+    };
+    (policy.conditions(true), problem)
+}
+
+/// Of one NodeAgent, from one pass to the next.
+struct Kept {
+    /// The driver, and the calls that the stores do not show yet.
+    in_flight: InFlight<Reconciler>,
+    /// The problem that an event has told.
+    problem: Option<String>,
 }
 
 struct Context {
@@ -60,8 +75,8 @@ struct Context {
     nodes: Store<Node>,
     pods: Store<Pod>,
     revisions: Store<ControllerRevision>,
-    /// One for each NodeAgent, by uid: it remembers the calls that the stores do not show yet.
-    in_flight: Mutex<HashMap<String, InFlight<Reconciler>>>,
+    /// Of each NodeAgent, by uid.
+    kept: Mutex<HashMap<String, Kept>>,
 }
 
 #[tokio::main]
@@ -96,7 +111,7 @@ async fn run() -> anyhow::Result<()> {
         ])
     };
     let executor = Executor::new(client, "node-agent-controller");
-    let context = Context { executor, agents, nodes, pods, revisions, in_flight: Mutex::default() };
+    let context = Context { executor, agents, nodes, pods, revisions, kept: Mutex::default() };
     controller
         .reconcile_on(wakes)
         .shutdown_on_signal()
@@ -197,8 +212,11 @@ async fn sync(agent: &NodeAgent, context: &Context) -> anyhow::Result<Next> {
     let set = daemon_set(agent)?;
     let (nodes, pods, revisions) = (context.nodes.state(), context.pods.state(), context.revisions.state());
     let observed = Observed { daemon_set: &set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    // `Controller` never reconciles an object twice at once, so that its driver may be taken out meanwhile.
-    let mut in_flight = context.take(&set);
+    // `Controller` never reconciles an object twice at once, so that its driver may be taken out meanwhile. No `?` stands before
+    // it is put back: the memory would be lost.
+    let mut kept = context.take(&set);
+    let (policy, problem) = policy(&set);
+    kept.in_flight.driver.set_policy(policy);
     let mut events = Vec::new();
     let on_call = |call: &Call<'_>| {
         if call.error.is_none() {
@@ -206,30 +224,40 @@ async fn sync(agent: &NodeAgent, context: &Context) -> anyhow::Result<Next> {
         }
         events.extend(call.event());
     };
-    let synced = context.executor.sync(observed, &mut in_flight, on_call).await;
-    context.put_back(&set, in_flight);
-    let synced = synced?;
-    if let Err(error) = &synced.executed {
-        eprintln!("{}: {error}", set.metadata.name);
-    }
+    let synced = context.executor.sync(observed, &mut kept.in_flight, on_call).await;
+    // The owner of an invalid NodeAgent reads its events, not this process's log: once for each text.
+    let problem = synced.as_ref().err().map(ToString::to_string).or(problem);
+    let news = problem.clone().filter(|text| kept.problem.as_ref() != Some(text));
+    events.extend(news.map(|text| CallEvent::new(EventType::Warning, "InvalidNodeAgent", text)));
+    kept.problem = problem;
+    context.put_back(&set, kept);
     for event in &events {
         context.executor.send_event(&set, event).await;
+    }
+    let synced = synced?;
+    match &synced.executed {
+        // Normal beside a store that lags: the next event leads to another plan.
+        Ok(_) | Err(ExecuteError::Outdated(_)) => {}
+        Err(error) => eprintln!("{}: {error}", set.metadata.name),
     }
     Ok(synced.next_plan.map_or_else(Next::await_change, Next::requeue))
 }
 
 impl Context {
-    fn take(&self, set: &DaemonSet) -> InFlight<Reconciler> {
+    fn take(&self, set: &DaemonSet) -> Kept {
         let uid = set.metadata.uid.as_str();
-        let known = self.in_flight.lock().unwrap().remove(uid);
-        known.unwrap_or_else(|| InFlight::new(Reconciler::new(uid, Policy::default()).of_kind(owner())))
+        let known = self.kept.lock().unwrap().remove(uid);
+        known.unwrap_or_else(|| {
+            let driver = Reconciler::new(uid, Policy::default()).of_kind(set.owner.clone());
+            Kept { in_flight: InFlight::new(driver), problem: None }
+        })
     }
 
-    /// Keeps the driver, and drops those of NodeAgents that are gone.
-    fn put_back(&self, set: &DaemonSet, driver: InFlight<Reconciler>) {
+    /// Keeps the driver, and drops those of NodeAgents that are gone: `Controller` reconciles none of these any more.
+    fn put_back(&self, set: &DaemonSet, one: Kept) {
         let agents = self.agents.state();
-        let mut in_flight = self.in_flight.lock().unwrap();
-        in_flight.insert(set.metadata.uid.to_string(), driver);
-        in_flight.retain(|uid, _| agents.iter().any(|agent| agent.metadata.uid.as_ref() == Some(uid)));
+        let mut kept = self.kept.lock().unwrap();
+        kept.insert(set.metadata.uid.to_string(), one);
+        kept.retain(|uid, _| agents.iter().any(|agent| agent.metadata.uid.as_ref() == Some(uid)));
     }
 }

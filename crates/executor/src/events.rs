@@ -13,10 +13,17 @@ use daemonset::{Action, EventType};
 pub struct CallEvent {
     /// `Normal` after a success, `Warning` after a failure.
     pub event_type: EventType,
-    /// `SuccessfulCreate`, `FailedCreate`, `SuccessfulDelete` or `FailedDelete`.
+    /// `SuccessfulCreate`, `FailedCreate`, `SuccessfulDelete` or `FailedDelete`, or a reason of the caller's own.
     pub reason: &'static str,
     /// The pod's name, or the error.
     pub message: String,
+}
+
+impl CallEvent {
+    /// An event of the caller's own, such as one about an object that is invalid, for [`Executor::send_event`].
+    pub fn new(event_type: EventType, reason: &'static str, message: impl Into<String>) -> Self {
+        CallEvent { event_type, reason, message: message.into() }
+    }
 }
 
 impl Call<'_> {
@@ -58,7 +65,7 @@ impl Call<'_> {
             }
             _ => return None,
         };
-        Some(CallEvent { event_type, reason, message })
+        Some(CallEvent::new(event_type, reason, message))
     }
 }
 

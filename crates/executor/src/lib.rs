@@ -28,7 +28,11 @@
 //!     (nodes, pods, revisions): &Lists,       // from your caches
 //! ) -> Result<Option<Duration>, PlanError> {
 //!     let observed = Observed { daemon_set: ds, nodes, pods, revisions };
-//!     let synced = executor.sync(observed, in_flight, |call| println!("{}", call.subject())).await?;
+//!     let synced = executor.sync(observed, in_flight, |call| {
+//!         if call.error.is_none() {
+//!             println!("{}", call.subject()); // it was done
+//!         }
+//!     }).await?;
 //!     if let Err(error) = &synced.executed {
 //!         eprintln!("{error}"); // next_plan knows what follows from it
 //!     }
