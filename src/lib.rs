@@ -57,7 +57,6 @@
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
 //! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
-//! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
