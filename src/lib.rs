@@ -56,6 +56,7 @@
 //! | [`Reconciler`] | the driver of one DaemonSet: it keeps the order of calls, and [`Memory`] |
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
+//! | [`outlook`] | whether a rollout still moves, and its obstacles |
 //! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
@@ -162,7 +163,9 @@ pub use plan::{plan, reconcile};
 pub use pod_manifest::PodManifest;
 pub use reconciler::{NotDue, PlanError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
-pub use report::{Plan, Report, outlook};
+#[doc(inline)]
+pub use report::outlook;
+pub use report::{Plan, Report};
 
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
