@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use daemonset::{Action, Plan, Recording, RequeueReason, plan, reconcile};
+use daemonset::{Action, CreateReason, DeleteReason, Plan, Recording, RequeueReason, plan, reconcile};
 use daemonset::report::NodePlacement;
 use daemonset_audit::audit;
 use libfuzzer_sys::fuzz_target;
@@ -49,8 +49,11 @@ fn keeps_its_promises(recording: &Recording, plan: &Plan) {
     let (mut deleted, mut created) = (BTreeSet::new(), BTreeSet::new());
     for action in &plan.actions {
         match action {
-            Action::DeletePod { pod, .. } => {
-                assert!(deleted.insert(&pod.uid), "{pod:?} is deleted twice");
+            // Pull pods are none of the DaemonSet's.
+            Action::DeletePod { reason: DeleteReason::PullDone, .. }
+            | Action::CreatePod { reason: CreateReason::PullImages, .. } => {}
+            Action::DeletePod { pod, .. } | Action::UpdatePodInPlace { pod, .. } => {
+                assert!(deleted.insert(&pod.uid), "{pod:?} is taken twice");
                 may_touch(recording, &pod.name, pod.uid.as_str(), &adopted);
             }
             Action::CreatePod { node, .. } => {
@@ -78,12 +81,12 @@ fn may_touch(recording: &Recording, name: &str, uid: &str, adopted: &BTreeSet<&s
     let controller = pod.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
     assert_eq!(pod.metadata.name, name);
     assert_eq!(pod.metadata.namespace, ds.namespace);
-    assert!(pod.metadata.annotations.mirror.is_none());
+    assert!(!pod.metadata.annotations.contains_key("kubernetes.io/config.mirror"));
     assert!(pod.metadata.deletion_timestamp.is_none());
     assert!(controller.map_or(adopted.contains(uid), |owner| owner.uid == ds.uid));
 }
 
-/// Claim, history, pod deletes, pod creates, revision deletes, status, events, requeue.
+/// Claim, history, marks, pod deletes, pod creates, revision deletes, status, pulls, turns, events, requeue.
 fn stage(action: &Action) -> u8 {
     match action {
         Action::AdoptPod { .. }
@@ -93,11 +96,14 @@ fn stage(action: &Action) -> u8 {
         Action::CreateRevision { .. } | Action::LabelRevision { .. } | Action::RenumberRevision { .. } => 1,
         Action::AnnotateRevision { .. } => 2,
         Action::LabelPod { .. } => 3,
-        Action::DeletePod { .. } => 4,
+        Action::DeletePod { reason: DeleteReason::PullDone, .. } => 8,
+        Action::CreatePod { reason: CreateReason::PullImages, .. } => 9,
+        Action::DeletePod { .. } | Action::UpdatePodInPlace { .. } => 4,
         Action::CreatePod { .. } => 5,
         Action::DeleteRevision { .. } => 6,
         Action::UpdateStatus { .. } | Action::RestoreTemplate { .. } => 7,
-        Action::RecordEvent { .. } => 8,
-        Action::Requeue { .. } => 9,
+        Action::PatchNode { .. } => 10,
+        Action::RecordEvent { .. } => 11,
+        Action::Requeue { .. } => 12,
     }
 }
