@@ -165,8 +165,16 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
     let going = update.deletes.iter().filter(|deletion| deletion.means != Means::Turn);
     let mut going: Vec<FleetIx> = going.map(|deletion| deletion.pod).collect();
     going.sort_unstable();
-    let waiting = fleet.nodes.positions().flat_map(|node| waiting_for_availability(fleet, node_sync, node));
-    let staying = waiting.filter(|(index, _)| going.binary_search(index).is_err()).map(|(_, pod)| pod);
+    let stays = |index: FleetIx, pod: &FleetPod| {
+        let waits = |node| waits_for_availability(fleet, node_sync, node);
+        pod.is_live()
+            && !node_sync.deletes_pod(index)
+            && fleet.node_of(index).is_some_and(waits)
+            && going.binary_search(&index).is_err()
+    };
+    // The pods first, since few of a fleet wait.
+    let waiting = fleet.pods.enumerated().filter(|(_, pod)| is_not_yet_available(pod));
+    let staying = waiting.filter(|(index, pod)| stays(*index, pod)).map(|(_, pod)| pod);
     let spared = update.spared.iter().map(|pod| fleet.pod(*pod)).filter(|pod| is_not_yet_available(pod));
     staying.chain(spared).filter_map(|pod| fleet.available_at(pod)).min()
 }
@@ -176,23 +184,15 @@ pub fn next_available_on(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) 
     if fleet.snapshot.spec.min_ready().is_zero() {
         return None;
     }
-    let waiting = waiting_for_availability(fleet, node_sync, node);
+    if !waits_for_availability(fleet, node_sync, node) {
+        return None;
+    }
+    let waiting = node_sync.survivors(fleet, node).filter(|(_, pod)| is_not_yet_available(pod));
     waiting.filter_map(|(_, pod)| fleet.available_at(pod)).min()
 }
 
 fn is_not_yet_available(pod: &FleetPod) -> bool {
     pod.is_ready() && !pod.is_available()
-}
-
-/// The Ready pods of a node that stay and are waited for.
-fn waiting_for_availability<'f>(
-    fleet: &'f Fleet<'_>,
-    node_sync: &'f NodeSync,
-    node: NodeIx,
-) -> impl Iterator<Item = (FleetIx, &'f FleetPod)> {
-    let waits = waits_for_availability(fleet, node_sync, node);
-    let survivors = waits.then(|| node_sync.survivors(fleet, node));
-    survivors.into_iter().flatten().filter(|(_, pod)| is_not_yet_available(pod))
 }
 
 /// Status and budget wait for the pods of target nodes. On a node where a pod may only stay, the outdated pod of a pair

@@ -19,13 +19,14 @@ use std::sync::Arc;
 /// Checks all manifests. The creates of a plan share everything but the node's part, and the shared part is checked once.
 pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, bool, Option<&'static str>)> = None;
+    let mut seen_pull = None;
     // No name is looked up where the API server gives them.
     let names_are_given = context.snapshot.spec().policy.pod_names != PodNames::Generated;
     let taken = if names_are_given { names::taken(context.snapshot) } else { BTreeSet::new() };
     for (index, action) in context.actions.iter().enumerate() {
         let kind = match action {
             Action::CreatePod { node, pod, reason: CreateReason::PullImages, .. } => {
-                let field = pull_manifests::wrong_field(context, node, pod);
+                let field = pull_manifests::wrong_field(context, node, pod, &mut seen_pull);
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
             Action::CreatePod { node, pod, .. } => {
@@ -173,7 +174,7 @@ fn wrong_metadata(
 }
 
 /// The field that ties a pod to its node.
-fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
+pub(super) fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
     if snapshot.spec().policy.binding == Binding::NodeName { "spec.nodeName" } else { "spec.affinity" }
 }
 

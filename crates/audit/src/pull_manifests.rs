@@ -1,15 +1,16 @@
 //! The manifests of pull pods, made a second time from the rules of [`Policy::pull`](field@daemonset::Policy::pull).
 
 use super::context::{Context, Goal};
-use super::manifests::{has_tolerations, is_in_namespace};
+use super::manifests::{has_tolerations, is_in_namespace, tied_by};
 use super::names;
 use super::pulls;
 use daemonset::PodManifest;
-use daemonset::internal::NodeIx;
+use daemonset::internal::{NodeIx, Shared};
 use daemonset::kubernetes::canonical_json;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::Binding;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// The members of the pod spec but for tolerations, each with its name in a violation.
 const SPEC: [(&str, &str); 15] = [
@@ -34,22 +35,54 @@ const SPEC: [(&str, &str); 15] = [
 const OF_TEMPLATE: [&str; 6] =
     ["imagePullSecrets", "serviceAccountName", "hostNetwork", "os", "runtimeClassName", "priorityClassName"];
 
-/// The first wrong field of the manifest of a pull pod.
-pub(super) fn wrong_field(context: &Context<'_>, node: &NodeName, pod: &PodManifest) -> Option<&'static str> {
+/// A part that the pull pods of a plan share, whether it is of base, and its wrong field.
+pub(super) type Seen<'a> = Option<(&'a Arc<Shared>, bool, Option<&'static str>)>;
+
+/// The first wrong field of the manifest of a pull pod. The part that the pull pods of a plan share is checked once, at the first node.
+pub(super) fn wrong_field<'a>(
+    context: &Context<'_>,
+    node: &NodeName,
+    pod: &'a PodManifest,
+    seen: &mut Seen<'a>,
+) -> Option<&'static str> {
     let snapshot = context.snapshot;
     let position = snapshot.index().node(node.as_str())?;
+    let goal = context.goal_of(position);
+    if pod.name() != Some(&names::of_pull(snapshot, node.as_str(), goal.hash)) {
+        return Some("metadata.name");
+    }
+    let is_base = context.goals.base_of(position).is_some();
+    match *seen {
+        Some((shared, of_base, field))
+            if pod.body.is_none() && Arc::ptr_eq(shared, &pod.shared) && of_base == is_base =>
+        {
+            field.or((pod.node() != node).then(|| tied_by(snapshot)))
+        }
+        _ => {
+            let field = wrong_shared_field(context, position, pod, &goal);
+            // A pod for another node than the action's tells nothing of the others.
+            let is_of_all = pod.body.is_none() && pod.node() == node;
+            *seen = is_of_all.then_some((&pod.shared, is_base, field));
+            field
+        }
+    }
+}
+
+fn wrong_shared_field(
+    context: &Context<'_>,
+    position: NodeIx,
+    pod: &PodManifest,
+    goal: &Goal<'_>,
+) -> Option<&'static str> {
+    let snapshot = context.snapshot;
     let value = pod.to_value();
     let nothing = Map::new();
     let part = |name| value.get(name).and_then(Value::as_object).unwrap_or(&nothing);
     let (metadata, spec) = (part("metadata"), part("spec"));
-    let goal = context.goal_of(position);
-    let text = |name| metadata.get(name).and_then(Value::as_str);
     let is =
         |name, expected: Value| metadata.get(name).is_some_and(|own| canonical_json::equal(own, &expected));
     let uid = &snapshot.spec().daemon_set.metadata.uid;
-    if text("name") != Some(&names::of_pull(snapshot, node.as_str(), goal.hash)) {
-        Some("metadata.name")
-    } else if !is_in_namespace(snapshot, metadata) {
+    if !is_in_namespace(snapshot, metadata) {
         Some("metadata.namespace")
     } else if !is("labels", json!({"pull.daemonset/owner": uid, "pull.daemonset/revision": goal.hash})) {
         Some("metadata.labels")
@@ -60,7 +93,7 @@ pub(super) fn wrong_field(context: &Context<'_>, node: &NodeName, pod: &PodManif
     } else if !has_tolerations(context.goals.tolerations(position), spec) {
         Some("spec.tolerations")
     } else {
-        wrong_member(&expected_spec(context, position, &goal), spec)
+        wrong_member(&expected_spec(context, position, goal), spec)
     }
 }
 

@@ -249,6 +249,39 @@ fn a_pull_pod_pulls_the_images_of_its_revision_and_does_nothing_else() {
     assert_eq!(pull_with(("/metadata", "annotations"), json!({})), wrong("metadata.annotations"));
 }
 
+/// The pull pods of a plan share all but the node's part.
+#[test]
+fn the_pull_pod_of_each_node_is_its_own() {
+    let fleet = given(rolling(1)).nodes(["a", "b", "c"], old()).policy(json!({"pull": {"parallel": 3}}));
+    let plan = fleet.plan();
+    let pulls = |change: &dyn Fn(&mut [Action])| {
+        let pulls = plan.actions.iter().filter(|action| matches!(action, Action::CreatePod { .. }));
+        let mut pulls: Vec<Action> = pulls.cloned().collect();
+        assert_eq!(pulls.len(), 3);
+        change(&mut pulls);
+        broken(&fleet, &pulls)
+    };
+    assert_eq!(pulls(&|_| {}), []);
+    let of_b = |pulls: &mut [Action]| {
+        let [_, Action::CreatePod { pod: b, .. }, Action::CreatePod { pod: c, .. }] = pulls else { panic!() };
+        std::mem::swap(b, c);
+    };
+    let wrong = |field: &'static str| Kind::WrongManifest { field };
+    assert_eq!(pulls(&of_b), [wrong("metadata.name"), wrong("metadata.name")]);
+    let elsewhere = |at: usize| {
+        pulls(&move |pulls: &mut [Action]| {
+            let Some(Action::CreatePod { pod, .. }) = pulls.get_mut(at) else { panic!() };
+            let term = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values/0";
+            let mut manifest = pod.to_value();
+            *manifest.pointer_mut(term).unwrap() = json!("x");
+            *pod = serde_json::from_value(manifest).unwrap();
+        })
+    };
+    for at in 0..3 {
+        assert_eq!(elsewhere(at), [wrong("spec.affinity")], "{at}");
+    }
+}
+
 #[test]
 fn a_target_node_alone_pulls() {
     let policy = || json!({"pull": {"parallel": 1}});
