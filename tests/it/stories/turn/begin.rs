@@ -1,7 +1,9 @@
 //! A turn begins before the update takes a pod, waits for its gates, and may be overdue.
 
 use super::{begun, outcome, patches, taken};
-use crate::support::{Given, TURN_KEY, at, given, new, node, old, on_delete, request, rolling, surging};
+use crate::support::{
+    Given, PodStory, TURN_KEY, at, given, new, node, old, on_delete, request, rolling, surging,
+};
 use serde_json::{Value, json};
 
 /// The gates that a node waits for.
@@ -23,6 +25,17 @@ fn a_turn_begins_where_the_update_would_take_a_pod_and_takes_none_yet() {
     let key = format!("turn.daemonset/{TURN_KEY}");
     assert_eq!(patches(&given), [("a".to_owned(), json!({ key: request(0) }))]);
     assert_eq!(outcome(&given, "a"), json!({"type": "TurnBegins"}));
+}
+
+/// The budget has room for fewer nodes than there are places for turns.
+#[test]
+fn no_more_turns_begin_than_pods_could_go() {
+    let fleet = |down: PodStory| {
+        let fleet = given(rolling(2)).policy(json!({"turn": {"cordon": true}})).node(node("a").has(down));
+        begun(&fleet.node(node("b").has(old())).node(node("c").has(old())))
+    };
+    assert_eq!(fleet(new()), ["b", "c"]);
+    assert_eq!(fleet(new().not_ready()), ["b"], "a uses one of the two places of maxUnavailable");
 }
 
 #[test]
