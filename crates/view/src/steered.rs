@@ -238,9 +238,11 @@ impl<'a> Steered<'a> {
                 several => format!("complete before, and not any more: {figures}, {several} unavailable"),
             },
             RolloutStage::GoingOn => format!("progressing: {figures}, {base}"),
+            RolloutStage::Paused if self.lacks_on_delete() => {
+                format!("{}: {figures}, {base}", self.while_invalid())
+            }
             RolloutStage::Paused if !self.problems.is_empty() => {
-                let stage = self.while_invalid().trim_start_matches("counts as ");
-                format!("{stage}: {figures}, {base}")
+                format!("paused, since its policy is invalid: {figures}, {base}")
             }
             RolloutStage::Paused => format!("paused: {figures}, {base}"),
             RolloutStage::Stopped { reason, .. } => {

@@ -136,7 +136,7 @@ fn text(answers: &[(Case<'_>, Answer<'_>)]) -> String {
     let mut text: String = stuck.into_iter().chain(moving).map(|(case, answer)| answer.text(case)).collect();
     // A selector with a slip completes a rollout, too.
     let (nowhere, complete): (Vec<_>, Vec<_>) =
-        complete.into_iter().partition(|(case, _)| case.without_targets().is_some());
+        complete.into_iter().partition(|(case, _)| !case.has_targets());
     for (state, answers) in [("for no node", nowhere), ("complete", complete)] {
         match answers.as_slice() {
             [(case, only)] => text.push_str(&only.text(case)),

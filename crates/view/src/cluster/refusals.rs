@@ -22,8 +22,11 @@ pub struct Refusals(BTreeMap<String, Vec<Refusal>>);
 impl Refusals {
     /// The last refusal of a DaemonSet since an instant, with the number of all of them: a controller that is refused for many nodes
     /// writes several events, and combines the later ones.
-    pub fn since(&self, uid: &str, since: Option<Timestamp>) -> Option<Refusal> {
-        let all = self.0.get(uid).into_iter().flatten();
+    ///
+    /// The instant is asked for only where there are refusals: most DaemonSets have none.
+    pub fn since(&self, uid: &str, since: impl FnOnce() -> Option<Timestamp>) -> Option<Refusal> {
+        let all = self.0.get(uid)?.iter();
+        let since = since();
         let all = all.filter(|refusal| since.is_none_or(|since| since <= refusal.at));
         let times = all.clone().fold(0, |times: u64, refusal| times.saturating_add(refusal.times));
         // The first one of the last instant.

@@ -11,7 +11,7 @@ use daemonset::report::NodeVerdict;
 impl Case<'_> {
     /// The last refusal, unless something was done after it. The pods that a quota allows become Ready after it, which tells nothing.
     pub fn refusal(&self) -> Option<Refusal> {
-        self.models.refusals.since(self.planned.daemon_set.metadata.uid.as_str(), last_call(self))
+        self.models.refusals.since(self.planned.daemon_set.metadata.uid.as_str(), || last_call(self))
     }
 
     /// Why the plan's action on this node does not happen, where that is known, and the commands that tell more of it.

@@ -48,9 +48,14 @@ impl Case<'_> {
         })
     }
 
+    /// Whether some node should run the pod.
+    pub fn has_targets(&self) -> bool {
+        !self.plan.warnings.contains(&Warning::NoTargetNodes)
+    }
+
     /// Why no node should run the pod, where that is so: the rule that excludes the most nodes.
     pub fn without_targets(&self) -> Option<String> {
-        if !self.plan.warnings.contains(&Warning::NoTargetNodes) {
+        if self.has_targets() {
             return None;
         }
         let nodes = &self.plan.report.nodes;
