@@ -123,6 +123,7 @@ mod input;
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
 pub mod kube;
+mod manifests;
 #[cfg(daemonset_mutants)]
 #[doc(hidden)]
 pub mod mutants;
@@ -156,13 +157,12 @@ pub use input::policy::{self, Policy};
 pub use input::{Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
-pub use plan::manifests::{
-    CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests,
-};
-pub use plan::{plan, reconcile};
+pub use manifests::{CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests};
+pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
 pub use reconciler::{NotDue, PlanError, Reconciler};
 pub use recording::{Recording, UnreadableRecording};
+pub use report::explain::plan;
 #[doc(inline)]
 pub use report::outlook;
 pub use report::{Plan, Report};
@@ -179,7 +179,7 @@ pub mod turns {
 #[doc(hidden)]
 pub mod internal {
     pub use crate::bug::{met as bug_met, watch as watch_for_bugs};
-    pub use crate::choose::limits::{Budget, node_free_at};
+    pub use crate::choose::limits::Budget;
     pub use crate::choose::{Candidates, Choice, First, choose};
     pub use crate::input::check::{
         selector as checked_selector, template as checked_template, template_generation,
@@ -194,18 +194,19 @@ pub mod internal {
     pub use crate::input::spec::Spec;
     pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
     pub use crate::input::template::{Template, Term};
+    pub use crate::node::budget::node_free_at;
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
     pub use crate::node::change::rest_of as rest_beside_images;
     pub use crate::node::counts::counts;
     pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
     pub use crate::node::fit::room as room_for;
+    pub use crate::node::fleet::goals::live_pods;
     pub use crate::node::fleet::{Fleet, Readiness, available_at};
     pub use crate::node::pull::Images;
     pub use crate::node::sync::{NodeSync, node_sync};
     pub use crate::node::turn::{has_turn, is_of_turns, needs_whole_objects};
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::burst::next_available_on;
-    pub use crate::plan::plan_decided;
     pub use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
     pub use crate::pod_manifest::{CustomBody, Shared, Tie};
@@ -216,13 +217,12 @@ pub mod internal {
         HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
     };
     pub use crate::report::at_rest::AtRest;
-    pub use crate::report::explain::node_placement;
+    pub use crate::report::explain::{node_placement, plan_decided};
     pub use crate::report::explain_rollout::HeldNode;
     pub use crate::report::movement::{HeldPod, Movement};
     pub use crate::rollout::base::{Base, KnownBase};
     pub use crate::rollout::decision::{RolloutDecision, judged_by};
     pub use crate::rollout::facts::{RolloutFacts, RolloutNode, WaveFigures, WaveNodes};
-    pub use crate::rollout::fleet::live_pods;
     pub use crate::rollout::goals::{Goals, KnownRollout};
     pub use crate::rollout::sums::{RolloutSums, TimeRange, TimestampSet};
     pub use crate::rollout::waves::{size_of_wave, wave_selector};

@@ -3,10 +3,10 @@
 use crate::action::Action;
 use crate::input::memory::{ActionOutcome, Memory};
 use crate::input::{Observed, ObservedAt, Policy, Snapshot};
-use crate::plan::manifests::{CustomSnapshot, InvalidManifest, Manifests, TemplateManifests};
-use crate::plan::plan;
+use crate::manifests::{CustomSnapshot, InvalidManifest, Manifests, TemplateManifests};
 use crate::recording::Recording;
 use crate::report::Plan;
+use crate::report::explain::plan;
 use daemonset_objects::internal::lookup_hash;
 use daemonset_objects::model::{NodeName, Owner, Uid};
 use daemonset_objects::{InvalidSnapshot, NodeView, PodView, Problem, RevisionView};

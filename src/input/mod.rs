@@ -1,5 +1,7 @@
 //! The input of a decision: borrowed, checked once, never changed.
 
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod authority;
 pub(crate) mod builder;
 pub(crate) mod check;
 pub(crate) mod drain;
@@ -15,6 +17,7 @@ pub(crate) mod placement;
 pub(crate) mod pod_selector;
 pub mod policy;
 pub(crate) mod powers;
+pub(crate) mod rollout;
 #[cfg(feature = "schemars")]
 pub(crate) mod schema;
 pub(crate) mod snapshot;

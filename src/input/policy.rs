@@ -3,9 +3,9 @@
 pub use crate::input::drain::{DrainPolicy, InvalidDrainPolicy, PolicyProblem};
 pub use crate::input::pod_selector::PodSelector;
 pub use crate::input::powers::{Power, Powers};
+pub use crate::input::rollout::annotations::{InvalidPolicyReason, InvalidRolloutPolicy};
+pub use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, TurnMode, TurnPolicy};
-pub use crate::rollout::annotations::{InvalidPolicyReason, InvalidRolloutPolicy};
-pub use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 
 use crate::input::strict_strategy::strict_strategy;
 use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default, some_object};

@@ -3,10 +3,10 @@
 use crate::input::index::{Criteria, RevisionFacts};
 use crate::input::placement::CompiledTemplate;
 use crate::input::policy::Policy;
+use crate::input::rollout::check::check_rollout;
+use crate::input::rollout::marks::MarkKeys;
 use crate::input::strategy::Strategy;
 use crate::input::{check, strategy, turn_check};
-use crate::rollout::check::check_rollout;
-use crate::rollout::marks::MarkKeys;
 use daemonset_objects::internal::{
     ClaimVerdict, Ownership, Problems, cut_name, first_hex_digits, recovered_template, revision,
 };

@@ -1,10 +1,10 @@
 //! Whether a node has a pod that the update may take, how ready that pod is, and how urgent.
 
+use crate::input::authority::Authority;
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::sync::NodeSync;
-use crate::plan::authority::Authority;
 use crate::pods::history::History;
 use crate::position::{FleetIx, NodeIx};
 use crate::rollout::goal::NodeGoal;

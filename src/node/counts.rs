@@ -1,14 +1,14 @@
 //! Counts each node once, by its placement, its goal and its pods.
 
-use crate::choose::limits::{budget_figures, in_turn};
+use crate::input::authority::Authority;
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
+use crate::node::budget::{budget_figures, in_turn};
 use crate::node::candidate::{candidate, has_place};
 use crate::node::cause::unavailable_cause;
 use crate::node::figures::{Counts, Figure, NodeFigures};
 use crate::node::fleet::Fleet;
 use crate::node::sync::NodeSync;
-use crate::plan::authority::Authority;
 use crate::position::NodeIx;
 
 /// The figures of all nodes of the snapshot, and their sums.

@@ -3,10 +3,10 @@
 //! v1.36 `daemon_controller.go podsShouldBeOnNode, manage`.
 
 use crate::action::{DeleteReason, Failure};
+use crate::input::authority::Authority;
 use crate::input::placement::{Placement, toleration_withdrawn};
 use crate::input::strategy::Strategy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
-use crate::plan::authority::Authority;
 use crate::position::{FleetIx, IndexVec, NodeIx, PodIx};
 use jiff::Timestamp;
 

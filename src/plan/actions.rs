@@ -5,8 +5,9 @@ use crate::action::{
     StatusReason,
 };
 use crate::input::Snapshot;
+use crate::input::authority::Authority;
+use crate::input::rollout::marks::MarkChange;
 use crate::node::sync::Means;
-use crate::plan::authority::Authority;
 use crate::plan::burst::Creation;
 use crate::plan::pod_template::{PodTemplate, Source};
 use crate::plan::restore::restore;
@@ -16,7 +17,6 @@ use crate::pod_manifest::PodManifest;
 use crate::pods::history;
 use crate::pods::history::{History, Revision};
 use crate::position::{PodIx, RevisionIx};
-use crate::rollout::marks::MarkChange;
 use crate::rollout::undo::undone_until;
 use daemonset_objects::NodeView;
 use daemonset_objects::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};

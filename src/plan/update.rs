@@ -1,7 +1,7 @@
 //! The update strategy: which outdated pods go now, and where updated ones come up beside them.
 
 use crate::choose::Choice;
-use crate::choose::limits::place_free_at;
+use crate::node::budget::place_free_at;
 use crate::node::candidate::eligible;
 use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::{Deletion, Means, NodeSync};

@@ -3,9 +3,9 @@
 //! v1.36 `update.go constructHistory, dedupCurHistories, cleanupHistory, snapshot`.
 
 use crate::input::Snapshot;
+use crate::input::rollout::marks::{MarkChange, UndoneMark};
 use crate::pods::claim::ClaimedRevisions;
 use crate::position::{HistoryIx, IndexVec, RevisionIx, neutral};
-use crate::rollout::marks::{MarkChange, UndoneMark};
 use daemonset_objects::RevisionView;
 use daemonset_objects::internal::{content_hash, revision};
 use daemonset_objects::kubernetes::canonical_json;

@@ -2,13 +2,13 @@
 
 use crate::choose::Choice;
 use crate::choose::limits::Budget;
+use crate::input::authority::Authority;
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
 use crate::node::candidate::{candidate, has_place};
 use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::{Fleet, FleetPod, Readiness};
 use crate::node::sync::{BackedOff, NodeSync};
-use crate::plan::authority::Authority;
 use crate::position::NodeIx;
 use crate::report::explain::pod_state;
 use crate::report::explain_rollout::hold_reason;

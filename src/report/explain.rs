@@ -3,18 +3,21 @@
 
 use crate::action::{Action, DeleteReason};
 use crate::bug;
-use crate::choose::limits::BudgetUse;
 use crate::choose::waits::Wait;
 use crate::input::Snapshot;
 use crate::input::memory::Rejections;
 use crate::input::placement::{Mismatch, Placement, Taints};
 use crate::input::strategy::Strategy;
+#[cfg(daemonset_mutants)]
+use crate::mutants::{Mutant, is_active};
+use crate::node::budget::BudgetUse;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::{Deletion, Means};
 use crate::node::unavailable::UnavailableNodes;
+use crate::plan::actions::{Bodies, FromTemplate, actions};
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
-use crate::plan::steps::{Decision, Steps};
+use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{FleetIx, NodeIx};
 use crate::report::at_rest::AtRest;
 use crate::report::explain_rollout::rollout;
@@ -27,8 +30,52 @@ use daemonset_objects::internal::TaintsView;
 use daemonset_objects::model::{DaemonSetStatus, Taint};
 use std::collections::BTreeMap;
 
+/// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
+///
+/// ```
+/// use daemonset::{Recording, plan, reconcile};
+/// use daemonset::report::NodePlacement;
+/// use serde_json::{from_value, json};
+///
+/// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
+/// recording.nodes.truncate(1);
+/// recording.nodes[0].spec.taints = from_value(json!([{"key": "gpu", "effect": "NoSchedule"}]))?;
+/// let snapshot = recording.snapshot()?;
+/// let plan = plan(&snapshot);
+/// assert_eq!(plan.actions, reconcile(&snapshot));
+/// let NodePlacement::ContinueOnly { taint, .. } = &plan.report.nodes[0].placement else { panic!("the taint is not tolerated") };
+/// assert_eq!(taint.key, "gpu");
+/// assert_eq!(plan.warnings[0].to_string(), "no node should run the pod");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "a plan does nothing by itself: execute its actions"]
+pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
+    let Ok(plan) = plan_of(snapshot, &FromTemplate);
+    plan
+}
+
+/// The plan with these bodies.
+pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
+    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot), bodies));
+    if has_bug { plan.map(Plan::after_bug) } else { plan }
+}
+
+/// The plan of a decision with these bodies.
+pub fn plan_decided<B: Bodies>(
+    snapshot: &Snapshot<'_>,
+    decision: &Decision<'_>,
+    bodies: &B,
+) -> Result<Plan, B::Error> {
+    #[cfg(daemonset_mutants)]
+    if is_active(Mutant::BugMet) {
+        bug::met();
+    }
+    let actions = actions(snapshot, decision, bodies)?;
+    Ok(explain(snapshot, decision, actions))
+}
+
 /// The plan of a decision: its actions, with the reasons as data.
-pub(crate) fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions: Vec<Action>) -> Plan {
+fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions: Vec<Action>) -> Plan {
     let early = |situation, status: Option<&DaemonSetStatus>, actions| Plan {
         actions,
         status: status.cloned(),

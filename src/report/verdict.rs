@@ -1,7 +1,7 @@
 //! The verdict on one node and its pods.
 
 use crate::action::DeleteReason;
-use crate::choose::limits::BudgetUse;
+use crate::node::budget::BudgetUse;
 use crate::node::unavailable::UnavailableCause;
 use crate::pods::classify::Evidence;
 use crate::report::NodeOutcome;

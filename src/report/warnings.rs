@@ -2,16 +2,16 @@
 
 use crate::choose::limits::Budget;
 use crate::input::Snapshot;
+use crate::input::authority::Authority;
+use crate::input::rollout::policy::FailureAction;
 use crate::input::strategy::Strategy;
 use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, Rare};
-use crate::plan::authority::Authority;
 use crate::plan::steps::Steps;
 use crate::position::NodeIx;
 use crate::report::Warning;
 use crate::report::details::foreign;
 use crate::rollout::goals::Rollout;
-use crate::rollout::policy::FailureAction;
 use crate::rollout::report::RolloutStage;
 use crate::rollout::undo::Undo;
 use daemonset_objects::model::{DaemonSetStatus, IntOrString, NodeName};

@@ -2,10 +2,10 @@
 
 use crate::input::Snapshot;
 use crate::input::placement::{CompiledTemplate, Placement};
+use crate::input::rollout::marks::{MarkKeys, UndoneMark, completed_at, has_failed, restored_at};
 use crate::input::template::Template;
 use crate::pods::history::{History, Revision, Role};
 use crate::position::{HistoryIx, IndexVec};
-use crate::rollout::marks::{MarkKeys, UndoneMark, completed_at, has_failed, restored_at};
 use daemonset_objects::internal::Problems;
 use daemonset_objects::{NodeView, RevisionView};
 use serde_json::Value;

@@ -3,13 +3,13 @@
 
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
+use crate::input::rollout::marks::{FailureReason, Mark, MarkChange, Marks, UndoneMark};
+use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use crate::input::strategy::Strategy;
 use crate::pods::history::History;
 use crate::rollout::base::KnownBase;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::NodeGoal;
-use crate::rollout::marks::{FailureReason, Mark, MarkChange, Marks, UndoneMark};
-use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use crate::rollout::report::RolloutStage;
 use crate::rollout::sums::{GroupSums, NodeCounts, NodeSums, RolloutSums, TimeRange, TimestampSet};
 use crate::rollout::undo::{Undo, Verdict, is_way_back, kept_until};
@@ -406,7 +406,7 @@ pub fn judged_by<'p>(
 
 /// The deliberate errors in this file.
 mod planted {
-    use crate::rollout::marks::{FailureReason, Mark, WaveMark};
+    use crate::input::rollout::marks::{FailureReason, Mark, WaveMark};
 
     crate::planted::planted! {
         failed_before(right: Option<Mark<'_>>): FailureIgnored => None;

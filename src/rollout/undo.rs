@@ -5,9 +5,11 @@
 
 use crate::action::RequeueReason;
 use crate::input::Snapshot;
+use crate::input::rollout::marks::{
+    MarkChange, UndoneMark, completed_at, has_failed, restored_at, restored_for,
+};
 use crate::pods::history::{History, Revision, beyond_limit};
 use crate::rollout::base::KnownBase;
-use crate::rollout::marks::{MarkChange, UndoneMark, completed_at, has_failed, restored_at, restored_for};
 use crate::rollout::report::NotUndoneReason;
 use jiff::Timestamp;
 
@@ -158,7 +160,7 @@ fn free_at(snapshot: &Snapshot<'_>, history: &History<'_>) -> Option<Timestamp> 
 
 /// The deliberate errors in this file.
 mod planted {
-    use crate::rollout::marks::UndoneMark;
+    use crate::input::rollout::marks::UndoneMark;
 
     crate::planted::planted! {
         undone(right: Option<UndoneMark>, number: i64): UndoneAgain => right.filter(|undone| undone.number == number);

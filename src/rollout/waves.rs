@@ -1,10 +1,10 @@
 //! Waves: which nodes they have, which are open, and when the next one opens.
 
 use crate::input::Snapshot;
+use crate::input::rollout::policy::Wave;
 use crate::position::{IndexVec, NodeIx};
 use crate::rollout::decision::RolloutInput;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
-use crate::rollout::policy::Wave;
 use crate::rollout::sums::{GroupSums, NodeSums, TimeRange, TimestampSet};
 use daemonset_objects::internal::Problems;
 use daemonset_objects::kubernetes::Selector;

@@ -4,6 +4,7 @@
 //! costs a few bytes per pod and node, in two lists.
 
 mod build;
+pub(crate) mod goals;
 
 use crate::action::{DeleteReason, LabelReason};
 use crate::bug;

@@ -3,10 +3,10 @@
 use crate::input::policy::PodNames;
 use crate::input::{Snapshot, SnapshotBuilder};
 use crate::plan::actions::Bodies;
-use crate::plan::plan_of;
 use crate::plan::pod_template::Source;
 use crate::pod_manifest::{CustomBody, PodManifest};
 use crate::report::Plan;
+use crate::report::explain::plan_of;
 use daemonset_objects::internal::null_is_default;
 use daemonset_objects::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use daemonset_objects::model::{

@@ -1,9 +1,9 @@
 //! When a node has failed under the new version, and when the rollout has.
 
+use crate::input::rollout::policy::FailurePolicy;
 use crate::node::fleet::{Fleet, FleetPod, PodStage};
 use crate::position::NodeIx;
 use crate::rollout::facts::Failing;
-use crate::rollout::policy::FailurePolicy;
 use crate::rollout::report::FailureEvidence;
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,7 +1,7 @@
 //! Checks the policy of a rollout, field by field.
 
 use crate::input::Policy;
-use crate::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
+use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 use daemonset_objects::Problem;
 use daemonset_objects::internal::{LIMIT_MUST_BE, Problems};
 use daemonset_objects::kubernetes::Selector;

@@ -4,10 +4,10 @@ use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{
     DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Policy, Power, Powers, PullPolicy, TurnMode,
 };
+use crate::input::rollout::check::check_rollout;
+use crate::input::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
 use crate::input::strict_strategy::strict_strategy;
 use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, check, strategy, turn_check};
-use crate::rollout::check::check_rollout;
-use crate::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
 use daemonset_objects::Problem;
 use daemonset_objects::internal::{Problems, some_object, some_objects};
 use daemonset_objects::model::{DaemonSet, UpdateStrategy};
