@@ -11,7 +11,8 @@ use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::pull::{Images, PullPod};
 use crate::node::sync::NodeSync;
-use crate::node::turn::{GatedTurn, NodeTurn};
+use crate::node::turn::NodeTurn;
+use crate::node::wait::Wait;
 use crate::node::{change, fit, pull, turn};
 use crate::pods::history::History;
 use crate::position::{self, NodeIx, Position};
@@ -20,25 +21,6 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The thing that a candidate waits for, in the order in which they are told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wait {
-    /// The policy of turns can't be read.
-    TurnsKept,
-    /// A patch of its node that the snapshot does not show.
-    InFlight { until: Timestamp },
-    /// A kubelet that does not report: nothing begins there.
-    NodeUnreachable,
-    /// Closed gates.
-    Gates { gates: Vec<String>, turn: GatedTurn },
-    /// The images of its goal.
-    Pull,
-    /// A resource of the node.
-    Fit { resource: String },
-    /// Room: its pod may be the last one that works.
-    Room,
-}
 
 /// The nodes of a plan for which more than the budget matters.
 #[derive(Debug, Default)]
@@ -235,7 +217,7 @@ impl Asker<'_, '_> {
         // Found first, since a pull does not wait for the turn.
         let lacks_images = self.lacks_images(found, node, is_ready);
         if turn::are_kept(self.fleet.snapshot) {
-            return Some(Wait::TurnsKept);
+            return Some(Wait::TurnsFrozen);
         }
         if let Some(wait) = self.wait_of_turn(found, node) {
             return Some(wait);
@@ -260,7 +242,7 @@ impl Asker<'_, '_> {
         let turn = fleet.turn(node);
         if let Some(until) = turn.and_then(|turn| turn.in_flight_until) {
             // The patch may not have been done, whatever the policy is by now.
-            return Some(Wait::InFlight { until });
+            return Some(Wait::NodePatch { until });
         }
         let rules = turn::rules(fleet.snapshot)?;
         let Some(turn) = turn else {
@@ -277,7 +259,7 @@ impl Asker<'_, '_> {
             at => found.next_overdue = found.next_overdue.into_iter().chain(at).min(),
         }
         (!turn::proceeds(turn, rules, now))
-            .then(|| Wait::Gates { gates: closed, turn: turn::gated(turn, rules) })
+            .then(|| Wait::Gates { gates: closed, turn: Some(turn::gated(turn, rules)) })
     }
 
     fn lacks_images(&self, found: &mut Found, node: NodeIx, is_ready: bool) -> bool {

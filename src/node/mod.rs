@@ -15,9 +15,13 @@ pub(crate) mod fleet;
 pub(crate) mod gate;
 pub(crate) mod in_place;
 pub(crate) mod names;
+#[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+pub(crate) mod obstacle;
 pub(crate) mod pull;
 pub(crate) mod rollout_facts;
 pub(crate) mod sync;
 pub(crate) mod turn;
 pub(crate) mod turn_end;
 pub(crate) mod unavailable;
+#[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+pub(crate) mod wait;

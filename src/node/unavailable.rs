@@ -41,7 +41,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum UnavailableCause {
     /// The update deleted its pod, and it is no target node any more
-    /// ([`NodeOutcome::WaitsForReturn`](crate::report::NodeOutcome::WaitsForReturn)).
+    /// ([`NodeOutcome::Waits(Wait::Return)`](crate::report::NodeOutcome::Waits(Wait::Return))).
     Taken,
     /// The node leaves, and the policy leaves it alone ([`LifecyclePolicy::Respect`](crate::policy::LifecyclePolicy::Respect)).
     LeftAlone,

@@ -9,6 +9,7 @@ use crate::node::candidate::{candidate, has_place};
 use crate::node::figures::{Counts, Figure};
 use crate::node::fleet::{Fleet, FleetPod, Readiness};
 use crate::node::sync::{BackedOff, NodeSync};
+use crate::node::wait::Wait;
 use crate::position::NodeIx;
 use crate::report::explain::pod_state;
 use crate::report::explain_rollout::hold_reason;
@@ -34,27 +35,27 @@ impl AtRest<'_> {
         let AtRest { fleet, node_sync, counts, .. } = *self;
         if let Some(backed_off) = node_sync.back_off(node) {
             let BackedOff { until, failures, .. } = *backed_off;
-            return NodeOutcome::WaitsForBackOff { until, failures };
+            return NodeOutcome::Waits(Wait::BackOff { until, failures });
         }
         let is_target = fleet.placement(node) == Placement::Run;
         let is_taken = !is_target && counts.has(node, Figure::Taken);
         if let Some(since) = fleet.taken_at(node).filter(|_| is_taken) {
-            return NodeOutcome::WaitsForReturn { since };
+            return NodeOutcome::Waits(Wait::Return { since });
         }
         if counts.has(node, Figure::LeavesLast) {
             let leaving = counts.sums.get(Figure::LeavesLast);
-            return NodeOutcome::WaitsForTargets { unavailable: self.budget.unavailable, leaving };
+            return NodeOutcome::Waits(Wait::TargetNodes { unavailable: self.budget.unavailable, leaving });
         }
         if !is_target {
             let pair = node_sync.keeps_a_pair(fleet, node);
             return if pair { self.why_updated_waits(node) } else { NodeOutcome::NotTarget };
         }
         if let Some(create) = fleet.in_flight(node) {
-            return NodeOutcome::WaitsForCreatedPod { until: create.until };
+            return NodeOutcome::Waits(Wait::CreatedPod { until: create.until });
         }
         let is_up_to_date = || fleet.pods_of(node).any(|(_, pod)| pod.of_goal && pod.is_available());
         if let Some(LifecycleView { state, .. }) = fleet.lifecycle(node).filter(|_| !is_up_to_date()) {
-            return NodeOutcome::LeftAlone { lifecycle: state };
+            return NodeOutcome::Waits(Wait::NodeLeaves { lifecycle: state });
         }
         // Before the question whether the rollout holds the node: a held node with a pod that may go is a candidate as any other. The
         // figure is asked first, since most nodes are no candidates.
@@ -64,7 +65,7 @@ impl AtRest<'_> {
             return self.why_outdated_stays(node, outdated);
         }
         if fleet.goals.of(node).is_held() {
-            return NodeOutcome::HeldByRollout { because: hold_reason(fleet, node) };
+            return NodeOutcome::Waits(Wait::Rollout { because: hold_reason(fleet, node) });
         }
         self.why_updated_waits(node)
     }
@@ -86,19 +87,19 @@ impl AtRest<'_> {
     fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod) -> NodeOutcome {
         let AtRest { fleet, node_sync, budget, choice, .. } = *self;
         match fleet.snapshot.spec.strategy {
-            Strategy::Replace(_) if fleet.awaits_revision => NodeOutcome::WaitsForRevision,
-            Strategy::OnDelete => NodeOutcome::WaitsForDelete,
-            Strategy::Replace(_) => NodeOutcome::HeldByMaxUnavailable {
+            Strategy::Replace(_) if fleet.awaits_revision => NodeOutcome::Waits(Wait::Revision),
+            Strategy::OnDelete => NodeOutcome::Waits(Wait::ManualDelete),
+            Strategy::Replace(_) => NodeOutcome::Waits(Wait::MaxUnavailable {
                 used: self.used(pod.readiness),
                 limit: budget.max_unavailable,
-            },
+            }),
             Strategy::Surge { .. } if !has_place(fleet, node_sync, node) => {
-                self.termination(node).unwrap_or(NodeOutcome::WaitsForReady)
+                self.termination(node).unwrap_or(NodeOutcome::Waits(Wait::Ready))
             }
-            Strategy::Surge { .. } => NodeOutcome::HeldByMaxSurge {
+            Strategy::Surge { .. } => NodeOutcome::Waits(Wait::MaxSurge {
                 used: budget.doubled + budget.lost + choice.creates.len() as u32,
                 limit: budget.max_surge,
-            },
+            }),
         }
     }
 
@@ -125,17 +126,17 @@ impl AtRest<'_> {
         match best.map(|pod| (pod.readiness, pod)) {
             Some((Readiness::Available, _)) => NodeOutcome::UpToDate,
             Some((Readiness::NotYetAvailable, pod)) => {
-                NodeOutcome::WaitsForMinReady { until: fleet.available_at(pod) }
+                NodeOutcome::Waits(Wait::MinReadySeconds { until: fleet.available_at(pod) })
             }
-            Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::WaitsForReady,
+            Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::Waits(Wait::Ready),
             None => {
                 let waits = self.termination(node).or_else(|| self.taken_name(node));
                 // The create that is due is the other controller's under drive, else a later plan's.
                 let whole = Authority::of(fleet.snapshot).syncs_nodes();
                 waits.unwrap_or(if whole {
-                    NodeOutcome::WaitsForNextPlan
+                    NodeOutcome::Waits(Wait::NextPlan)
                 } else {
-                    NodeOutcome::WaitsForCreate
+                    NodeOutcome::Waits(Wait::OtherControllerCreates)
                 })
             }
         }
@@ -145,8 +146,8 @@ impl AtRest<'_> {
     fn taken_name(&self, node: NodeIx) -> Option<NodeOutcome> {
         let pod = self.fleet.snapshot.pod(self.node_sync.name_taken_by(node)?);
         Some(match pod.deleted_at {
-            Some(at) => NodeOutcome::WaitsForTermination { overdue_at: Some(at) },
-            None => NodeOutcome::NameTaken { pod: pod.name.to_owned() },
+            Some(at) => NodeOutcome::Waits(Wait::Termination { overdue_at: Some(at) }),
+            None => NodeOutcome::Waits(Wait::NameTaken { pod: pod.name.to_owned() }),
         })
     }
 
@@ -156,6 +157,6 @@ impl AtRest<'_> {
             PodState::Terminating { overdue_at } => Some(overdue_at),
             _ => None,
         });
-        overdue.max().map(|overdue_at| NodeOutcome::WaitsForTermination { overdue_at })
+        overdue.max().map(|overdue_at| NodeOutcome::Waits(Wait::Termination { overdue_at }))
     }
 }

@@ -1,11 +1,12 @@
 //! The parts of a node's turn that its verdict leaves out: instants, gates, images, amounts. They are looked up where a person asks.
 
 use crate::bug;
-use crate::choose::waits::{Goals, Wait};
+use crate::choose::waits::Goals;
 use crate::input::Snapshot;
 use crate::node::candidate::eligible;
 use crate::node::pull::PullPod;
 use crate::node::turn::{self, NodeTurn};
+use crate::node::wait::Wait;
 use crate::node::{fit, pull};
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{NodeIx, PodIx};

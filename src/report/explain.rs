@@ -3,7 +3,6 @@
 
 use crate::action::{Action, DeleteReason};
 use crate::bug;
-use crate::choose::waits::Wait;
 use crate::input::Snapshot;
 use crate::input::memory::Rejections;
 use crate::input::placement::{Mismatch, Placement, Taints};
@@ -14,6 +13,7 @@ use crate::node::budget::BudgetUse;
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::{Deletion, Means};
 use crate::node::unavailable::UnavailableNodes;
+use crate::node::wait::Wait;
 use crate::plan::actions::{Bodies, FromTemplate, actions};
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
@@ -220,7 +220,7 @@ impl<'d> Explainer<'d> {
     fn outcome(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
         // Node sync may delete other pods of the node: its update still waits, and each pod tells of its own delete.
         if let Some(wait) = self.steps.waits.of(node) {
-            return outcome_of_wait(wait);
+            return NodeOutcome::Waits(wait.clone());
         }
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
@@ -248,7 +248,7 @@ impl<'d> Explainer<'d> {
         }
         let wanted = steps.node_sync.creates_on(node) || self.surging.binary_search(&node).is_ok();
         let unwanted = steps.fleet.pods_of(node).any(|(index, _)| self.deletes.contains_key(&index));
-        (unwanted || wanted).then_some(NodeOutcome::WaitsForNextPlan)
+        (unwanted || wanted).then_some(NodeOutcome::Waits(Wait::NextPlan))
     }
 
     /// The change in its place, or the beginning of a turn, for which this plan takes a pod of the node.
@@ -265,18 +265,6 @@ impl<'d> Explainer<'d> {
 
     fn rejected(&self, node: NodeIx) -> Option<Rejections> {
         self.snapshot.memory.as_ref()?.rejections(self.snapshot.node(node).name)
-    }
-}
-
-fn outcome_of_wait(wait: &Wait) -> NodeOutcome {
-    match wait {
-        Wait::TurnsKept => NodeOutcome::TurnsKept,
-        Wait::InFlight { until } => NodeOutcome::InFlight { until: *until },
-        Wait::NodeUnreachable => NodeOutcome::NodeUnreachable,
-        Wait::Gates { gates, turn } => NodeOutcome::WaitsForGates { gates: gates.clone(), turn: Some(*turn) },
-        Wait::Pull => NodeOutcome::WaitsForPull,
-        Wait::Fit { resource } => NodeOutcome::DoesNotFit { resource: resource.clone() },
-        Wait::Room => NodeOutcome::WaitsForRoom,
     }
 }
 

@@ -25,6 +25,7 @@ pub use crate::choose::limits::Budget;
 pub use crate::node::budget::BudgetUse;
 pub use crate::node::turn::GatedTurn;
 pub use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
+pub use crate::node::wait::{Wait, WaitKind, WaitsOn};
 pub use crate::pods::classify::Evidence;
 pub use crate::rollout::report::{
     FailingNode, FailureEvidence, HoldReason, NotUndoneReason, RolloutReport, RolloutStage, WaveProgress,

@@ -1,6 +1,7 @@
 //! Whether a node moves, and the obstacles of a fleet that does not.
 
-use crate::report::outlook::ObstacleKind;
+use crate::node::obstacle::ObstacleKind;
+use crate::node::wait::{Wait, WaitsOn};
 use crate::report::{BudgetUse, NodeOutcome, NodeVerdict, Plan, PodState, PodVerdict, Situation};
 use crate::rollout::report::{HoldReason, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
@@ -46,60 +47,51 @@ impl Movement {
                 let again_and_again = rejected.is_some_and(|rejected| rejected.count > 1);
                 if again_and_again { Movement::Blocked(ObstacleKind::Rejected) } else { Movement::Acting }
             }
-            NodeOutcome::WaitsForNextPlan | NodeOutcome::TurnBegins => Movement::Acting,
-            NodeOutcome::TurnsKept => Movement::Blocked(ObstacleKind::TurnsKept),
-            NodeOutcome::WaitsForGates { turn: None, .. } => Movement::Blocked(ObstacleKind::ClosedGates),
-            NodeOutcome::WaitsForGates { turn: Some(turn), .. } => {
-                blocked_from(ObstacleKind::ClosedGates, turn.late_from())
+            NodeOutcome::TurnBegins | NodeOutcome::Waits(Wait::NextPlan) => Movement::Acting,
+            NodeOutcome::Waits(Wait::Rollout { because }) => {
+                Movement::held_by_rollout(because, pods().held())
             }
-            NodeOutcome::NodeUnreachable => Movement::Blocked(ObstacleKind::NodeUnreachable),
-            NodeOutcome::DoesNotFit { .. } => Movement::Blocked(ObstacleKind::DoesNotFit),
-            NodeOutcome::NameTaken { .. } => Movement::Blocked(ObstacleKind::NameTaken),
-            NodeOutcome::InFlight { .. }
-            | NodeOutcome::WaitsForPull
-            | NodeOutcome::WaitsForRevision
-            | NodeOutcome::WaitsForCreate => Movement::Waiting,
-            NodeOutcome::HeldByMaxUnavailable { .. }
-            | NodeOutcome::HeldByMaxSurge { .. }
-            | NodeOutcome::WaitsForRoom
-            | NodeOutcome::WaitsForTargets { .. } => Movement::Held,
-            NodeOutcome::HeldByRollout { because } => Movement::held_by_rollout(because, pods().held()),
-            NodeOutcome::WaitsForDelete => Movement::Blocked(ObstacleKind::WaitsForDelete),
-            NodeOutcome::WaitsForReady => blocked_from(ObstacleKind::NotReady, pods().not_ready_since()),
-            NodeOutcome::WaitsForMinReady { until } => blocked_if(until.is_none(), ObstacleKind::NoReadyTime),
-            NodeOutcome::WaitsForTermination { overdue_at } => {
-                blocked_from(ObstacleKind::Overdue, *overdue_at)
+            NodeOutcome::Waits(wait) => Movement::of_wait(wait, || pods().not_ready_since()),
+        }
+    }
+
+    /// The movement of a node that waits.
+    fn of_wait(wait: &Wait, not_ready_since: impl FnOnce() -> Option<Timestamp>) -> Self {
+        let Some(kind) = wait.obstacle() else { return Movement::without_obstacle(wait.on()) };
+        // Without an instant it waits, however long.
+        let since = match wait {
+            Wait::Ready => not_ready_since(),
+            Wait::Termination { overdue_at } => *overdue_at,
+            Wait::Gates { turn: Some(turn), .. } => turn.late_from(),
+            _ => return Movement::Blocked(kind),
+        };
+        since.map_or(Movement::Waiting, |since| Movement::BlockedFrom(kind, since))
+    }
+
+    fn without_obstacle(on: WaitsOn) -> Self {
+        match on {
+            WaitsOn::OtherNodes => Movement::Held,
+            WaitsOn::Time | WaitsOn::Kubelet | WaitsOn::Person | WaitsOn::OtherController => {
+                Movement::Waiting
             }
-            NodeOutcome::WaitsForBackOff { failures, .. } => blocked_if(*failures > 1, ObstacleKind::Failing),
-            NodeOutcome::WaitsForCreatedPod { .. } => Movement::Waiting,
-            NodeOutcome::WaitsForReturn { .. } => Movement::Blocked(ObstacleKind::NodeTaken),
-            NodeOutcome::LeftAlone { .. } => Movement::Blocked(ObstacleKind::NodeLeaves),
         }
     }
 
     /// The movement of a node that the rollout has not reached. Where no person holds it, a node that is unavailable for a moment may
     /// use up the limit, and others go on after it.
     pub fn held_by_rollout(because: &HoldReason, pod: HeldPod) -> Self {
-        match (Movement::held(because), pod) {
+        let movement = match because.obstacle() {
+            Some(kind) => Movement::Blocked(kind),
+            // It keeps the old version, and waits for nothing.
+            None if *because == HoldReason::NoWave => Movement::Settled,
+            None => Movement::without_obstacle(because.on()),
+        };
+        match (movement, pod) {
             (Movement::Settled | Movement::Held, HeldPod::Waits) => Movement::Waiting,
             (Movement::Settled | Movement::Held, HeldPod::Ends(at)) => {
                 Movement::BlockedFrom(ObstacleKind::Overdue, at)
             }
             (movement, _) => movement,
-        }
-    }
-
-    fn held(because: &HoldReason) -> Self {
-        match because {
-            // It keeps the old version, and waits for nothing.
-            HoldReason::NoWave => Movement::Settled,
-            HoldReason::Paused => Movement::Blocked(ObstacleKind::RolloutPaused),
-            HoldReason::Stopped { .. } => Movement::Blocked(ObstacleKind::RolloutFailed),
-            HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => {
-                Movement::Blocked(ObstacleKind::WaitsForApproval)
-            }
-            HoldReason::Wave { opens_at: Some(_), .. } => Movement::Waiting,
-            HoldReason::Wave { opens_at: None, .. } | HoldReason::Outside => Movement::Held,
         }
     }
 
@@ -119,12 +111,6 @@ impl Movement {
 
 pub(super) fn blocked_if(blocked: bool, kind: ObstacleKind) -> Movement {
     if blocked { Movement::Blocked(kind) } else { Movement::Waiting }
-}
-
-/// Without an instant it waits, however long. A tracker keeps the instants of `NotReady` and `Overdue` alone (`kept/standing.rs` of
-/// daemonset-incremental): it makes no plan with turns.
-fn blocked_from(kind: ObstacleKind, since: Option<Timestamp>) -> Movement {
-    since.map_or(Movement::Waiting, |since| Movement::BlockedFrom(kind, since))
 }
 
 fn is_blocked(kind: ObstacleKind, since: Timestamp, now: Timestamp, patience: SignedDuration) -> bool {

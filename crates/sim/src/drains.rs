@@ -6,7 +6,7 @@ use super::event::{Actor, Change};
 use super::event_queue::{Timer, later};
 use super::random::Purpose;
 use daemonset::model::{Node, NodeName, Uid};
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Plan, turns};
 use daemonset_drain::{
     DaemonOwner, DrainState, EmptyDir, EvictionOutcome, Pod, PodSpec, PodStatus, RETRY_AFTER, Volume, drain,
@@ -26,7 +26,7 @@ pub(super) type Asked = BTreeMap<Uid, Timestamp>;
 
 /// The nodes that wait for their drain by a plan.
 pub(super) fn waiting(plan: &Plan) -> Vec<NodeName> {
-    let waits = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::WaitsForGates { gates, .. } if gates.iter().any(|gate| gate == DRAINED));
+    let waits = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::Waits(Wait::Gates { gates, .. }) if gates.iter().any(|gate| gate == DRAINED));
     let waiting = plan.report.nodes.iter().filter(|verdict| waits(&verdict.outcome));
     waiting.map(|verdict| verdict.node.clone()).collect()
 }

@@ -7,7 +7,9 @@ use super::settings::ControllerSettings;
 use crate::cluster::Steering;
 use daemonset::Policy;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::report::{NodeOutcome, NodePlacement, RolloutReport, RolloutStage, WaveProgress, WaveReport};
+use daemonset::report::{
+    NodeOutcome, NodePlacement, RolloutReport, RolloutStage, Wait, WaveProgress, WaveReport,
+};
 use daemonset::{Action, Plan, RequeueReason};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -48,7 +50,7 @@ impl SteeredRollout {
         self.restless.retain(|node| exists(node.as_str()));
         for verdict in &plan.report.nodes {
             let is_settled =
-                matches!(verdict.outcome, NodeOutcome::UpToDate | NodeOutcome::HeldByRollout { .. });
+                matches!(verdict.outcome, NodeOutcome::UpToDate | NodeOutcome::Waits(Wait::Rollout { .. }));
             if is_settled || verdict.placement != NodePlacement::Run {
                 self.restless.remove(&verdict.node);
             } else {

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::steered::{Steered, has_updated};
 use daemonset::model::ControllerRevision;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, RolloutStage};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, RolloutStage, Wait};
 use daemonset::{CreateReason, DeleteReason};
 
 /// The version that a node should have.
@@ -98,7 +98,7 @@ impl Case<'_> {
 
 /// Whether a rollout gives the node the current version.
 fn is_reached(steered: &Steered<'_>, node: &NodeVerdict) -> bool {
-    if matches!(node.outcome, NodeOutcome::HeldByRollout { .. }) {
+    if matches!(node.outcome, NodeOutcome::Waits(Wait::Rollout { .. })) {
         return false;
     }
     match steered.report.stage {

@@ -35,6 +35,7 @@ pub mod simulate;
 pub mod steered;
 pub mod stuck;
 pub mod turning;
+mod waiting;
 pub mod why;
 pub mod words;
 

@@ -9,7 +9,7 @@ use daemonset::model::{ControllerRevision, DaemonSet};
 use daemonset::policy::{FailureAction, RolloutPolicy};
 use daemonset::report::{
     HoldReason, NodeOutcome, NodePlacement, NodeVerdict, NotUndoneReason, PodState, RolloutReport,
-    RolloutStage, Warning, WaveProgress,
+    RolloutStage, Wait, Warning, WaveProgress,
 };
 use daemonset::{Plan, Policy};
 use jiff::Timestamp;
@@ -471,7 +471,7 @@ impl<'a> Steered<'a> {
             return None;
         }
         let is_outside = |node: &NodeVerdict| {
-            matches!(node.outcome, NodeOutcome::HeldByRollout { because: HoldReason::Outside, .. })
+            matches!(node.outcome, NodeOutcome::Waits(Wait::Rollout { because: HoldReason::Outside, .. }))
         };
         let in_no_wave = |node: &&NodeVerdict| !in_waves.contains(node.node.as_str()) && !is_outside(node);
         let verdicts = self.plan.report.nodes.iter().filter(in_no_wave);

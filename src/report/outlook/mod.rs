@@ -1,12 +1,11 @@
 //! The outlook of a rollout: whether it still moves, the obstacles in its way, and how many rounds are left.
 //! `kubectl rollout status` shows none of these.
 
-mod obstacle;
 mod signs;
 mod watch;
 
-pub use self::obstacle::{Obstacle, ObstacleKind};
 pub use self::signs::Signs;
+pub use crate::node::obstacle::{Obstacle, ObstacleKind};
 pub use crate::report::movement::Obstacles;
 
 use self::watch::Watch;

@@ -1,6 +1,7 @@
 //! How one node moves for a caller who knows more than the plan: how long it has waited, and which kubelets are silent.
 
 use crate::action::DeleteReason;
+use crate::node::wait::Wait;
 use crate::report::movement::{Movement, blocked_if};
 use crate::report::outlook::{ObstacleKind, Signs};
 use crate::report::{NodeOutcome, NodeVerdict};
@@ -30,8 +31,8 @@ impl Watch<'_> {
         }
         let is_long = since.is_none_or(|since| self.is_long_ago(since));
         match &node.outcome {
-            NodeOutcome::WaitsForReady if is_long => Some(Movement::Blocked(ObstacleKind::NodeLost)),
-            NodeOutcome::WaitsForTermination { .. } if is_long => {
+            NodeOutcome::Waits(Wait::Ready) if is_long => Some(Movement::Blocked(ObstacleKind::NodeLost)),
+            NodeOutcome::Waits(Wait::Termination { .. }) if is_long => {
                 Some(Movement::Blocked(ObstacleKind::NodeUnreachable))
             }
             // The API server itself removes these pods.

@@ -3,7 +3,9 @@
 use super::{is_at_rest, planned, world};
 use crate::support::{apply, cases, observe};
 use daemonset::model::ContainerStatus;
-use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Situation, UnavailableCause};
+use daemonset::report::{
+    NodeOutcome, NodePlacement, NodeVerdict, PodState, Situation, UnavailableCause, Wait,
+};
 use daemonset::{Plan, Recording};
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -128,7 +130,7 @@ proptest! {
             let held = done.split_once(", ").map_or("0", |(_, held)| held.split(' ').next().unwrap_or_default());
             let is_held = |node: &&NodeVerdict| matches!(
                 node.outcome,
-                NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. } | NodeOutcome::WaitsForDelete
+                NodeOutcome::Waits(Wait::MaxUnavailable { .. }) | NodeOutcome::Waits(Wait::MaxSurge { .. }) | NodeOutcome::Waits(Wait::ManualDelete)
             );
             prop_assert_eq!(held, plan.report.nodes.iter().filter(is_held).count().to_string(), "{}", condition);
         }

@@ -3,7 +3,7 @@
 use super::oracle::{Fleet, max_surge, max_unavailable};
 use super::turn_invariants;
 use daemonset::model::Pod;
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Action, CreateReason, DeleteReason, Plan, Recording, RequeueReason, TurnReason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -186,8 +186,8 @@ impl<'r> View<'r> {
     fn progress(&self) -> Promise {
         for verdict in &self.plan.report.nodes {
             match verdict.outcome {
-                NodeOutcome::HeldByMaxUnavailable { used, limit, .. }
-                | NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
+                NodeOutcome::Waits(Wait::MaxUnavailable { used, limit, .. })
+                | NodeOutcome::Waits(Wait::MaxSurge { used, limit, .. }) => {
                     ensure(used >= limit, || {
                         format!("progress: {} is held at {used}/{limit}", verdict.node)
                     })?;

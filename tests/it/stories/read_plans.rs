@@ -33,7 +33,7 @@ fn an_action_or_a_reason_of_a_newer_version_is_an_error_with_its_path() {
     let error = refused(&plan.replacen("MissingPod", "Boredom", 1));
     assert!(error.starts_with("actions[1]: unknown variant `Boredom`"), "{error}");
     let error = refused(&plan.replacen("HeldByMaxUnavailable", "Levitates", 1));
-    assert!(error.starts_with("report.nodes[0].outcome.type: unknown variant `Levitates`"), "{error}");
+    assert!(error.starts_with("report.nodes[0].outcome: unknown variant `Levitates`"), "{error}");
     let mut form = to_value(busy().plan()).unwrap();
     form["report"].as_object_mut().unwrap().remove("situation");
     assert!(refused(&form.to_string()).contains("missing field `situation`"));

@@ -57,22 +57,12 @@ struct Answer {
     warnings: BTreeMap<String, Value>,
 }
 
-/// The outcomes of candidates that wait for something else than the budget.
-const WAITS: [&str; 7] = [
-    "TurnsKept",
-    "InFlight",
-    "NodeUnreachable",
-    "WaitsForGates",
-    "WaitsForPull",
-    "DoesNotFit",
-    "WaitsForRoom",
-];
-
 /// Each node with the members of its outcome, whose type is the member `outcome`.
 fn waits(plan: &Plan) -> BTreeMap<NodeName, Value> {
     let waits = plan.report.nodes.iter().filter_map(|node| {
-        let Value::Object(mut outcome) = serde_json::to_value(&node.outcome).ok()? else { return None };
-        let kind = outcome.remove("type").filter(|kind| WAITS.iter().any(|wait| kind == wait))?;
+        let wait = node.outcome.wait().filter(|wait| wait.is_of_candidate())?;
+        let Value::Object(mut outcome) = serde_json::to_value(wait).ok()? else { return None };
+        let kind = outcome.remove("type")?;
         outcome.insert("outcome".to_owned(), kind);
         // A line has the gates alone.
         outcome.remove("turn");

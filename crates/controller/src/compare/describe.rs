@@ -1,7 +1,7 @@
 //! Actions and verdicts in words, for the lines of `--compare`.
 
 use daemonset::Action;
-use daemonset::report::{NodeOutcome, NodeVerdict, Situation};
+use daemonset::report::{NodeOutcome, NodeVerdict, Situation, Wait};
 
 /// An action with its object: `delete pod web-x on node-3`.
 pub fn action(action: &Action) -> String {
@@ -62,7 +62,7 @@ pub fn situation(situation: Situation) -> String {
 
 fn outcome(outcome: &NodeOutcome) -> String {
     match outcome {
-        NodeOutcome::WaitsForBackOff { .. } => {
+        NodeOutcome::Waits(Wait::BackOff { .. }) => {
             format!("{outcome}; a restart of the other controller resets its count")
         }
         outcome => outcome.to_string(),

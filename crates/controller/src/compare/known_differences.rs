@@ -2,7 +2,7 @@
 
 use super::action_id::ActionId;
 use daemonset::model::NodeName;
-use daemonset::report::{Budget, NodeOutcome, NodePlacement, NodeVerdict, PodState, StrategyInForce};
+use daemonset::report::{Budget, NodeOutcome, NodePlacement, NodeVerdict, PodState, StrategyInForce, Wait};
 use daemonset::{Action, DeleteReason, Plan};
 use std::mem::{Discriminant, discriminant};
 
@@ -15,7 +15,7 @@ pub fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> O
             let is_not_yet_available = pod.is_some_and(|pod| matches!(pod.state, PodState::Ready { .. }));
             match &verdict.outcome {
                 NodeOutcome::Delete { reason: DeleteReason::ExcessPod, .. } => Some("keep-the-available-one"),
-                NodeOutcome::HeldByMaxUnavailable { .. } if is_outdated && is_not_yet_available => {
+                NodeOutcome::Waits(Wait::MaxUnavailable { .. }) if is_outdated && is_not_yet_available => {
                     Some("young-pods-need-budget")
                 }
                 outcome if is_held(outcome) && counts_lost_nodes(plan.report.budget.as_ref()) => {
@@ -32,10 +32,10 @@ pub fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> O
                 reason: DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending,
                 ..
             } if is_surge(plan) => Some("surge-replaces-unready"),
-            NodeOutcome::HeldByMaxSurge { .. } if counts_lost_nodes(plan.report.budget.as_ref()) => {
+            NodeOutcome::Waits(Wait::MaxSurge { .. }) if counts_lost_nodes(plan.report.budget.as_ref()) => {
                 Some("lost-nodes-count")
             }
-            NodeOutcome::HeldByMaxSurge { .. } => Some("surge-counts-doubled-nodes"),
+            NodeOutcome::Waits(Wait::MaxSurge { .. }) => Some("surge-counts-doubled-nodes"),
             _ => None,
         },
         ActionId::LabelPod(_) => Some("relabel-only-duplicates"),
@@ -79,7 +79,10 @@ pub fn explaining_counter(field: &str, plan: &Plan) -> Option<&'static str> {
 }
 
 fn is_held(outcome: &NodeOutcome) -> bool {
-    matches!(outcome, NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. })
+    matches!(
+        outcome,
+        NodeOutcome::Waits(Wait::MaxUnavailable { .. }) | NodeOutcome::Waits(Wait::MaxSurge { .. })
+    )
 }
 
 fn counts_lost_nodes(budget: Option<&Budget>) -> bool {

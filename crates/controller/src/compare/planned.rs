@@ -2,7 +2,7 @@
 
 use super::action_id::{ActionId, Limit};
 use daemonset::Plan;
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -63,12 +63,14 @@ impl PlannedActions {
 /// The limits that an action on a node with this outcome could use: those that hold this node back in our plan.
 pub fn possible_limits(id: &ActionId, outcome: &NodeOutcome) -> &'static [Limit] {
     match (id, outcome) {
-        (ActionId::DeletePod(_), NodeOutcome::HeldByMaxUnavailable { .. }) => &[Limit::MaxUnavailable],
-        (ActionId::DeletePod(_), NodeOutcome::WaitsForNextPlan) => {
+        (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::MaxUnavailable { .. })) => &[Limit::MaxUnavailable],
+        (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::NextPlan)) => {
             &[Limit::MaxUnavailable, Limit::DeleteBurst]
         }
-        (ActionId::CreatePod(_), NodeOutcome::HeldByMaxSurge { .. }) => &[Limit::MaxSurge],
-        (ActionId::CreatePod(_), NodeOutcome::WaitsForNextPlan) => &[Limit::CreateBurst, Limit::MaxSurge],
+        (ActionId::CreatePod(_), NodeOutcome::Waits(Wait::MaxSurge { .. })) => &[Limit::MaxSurge],
+        (ActionId::CreatePod(_), NodeOutcome::Waits(Wait::NextPlan)) => {
+            &[Limit::CreateBurst, Limit::MaxSurge]
+        }
         _ => &[],
     }
 }

@@ -7,7 +7,7 @@ use super::known_differences;
 use super::observed::ObservedAction;
 use super::verdict::{Finding, Verdict};
 use daemonset::model::NodeName;
-use daemonset::report::{NodeOutcome, NodeVerdict, Situation};
+use daemonset::report::{NodeOutcome, NodeVerdict, Situation, Wait};
 use daemonset::{Action, DeleteReason, Plan};
 use std::time::Duration;
 
@@ -96,8 +96,10 @@ impl UnmatchedTheirs {
 impl HeldBack {
     fn new(outcome: &NodeOutcome, since: Duration) -> Option<Self> {
         let by = match outcome {
-            NodeOutcome::HeldByMaxUnavailable { .. } | NodeOutcome::HeldByMaxSurge { .. } => HeldBy::Limit,
-            NodeOutcome::WaitsForBackOff { .. } => HeldBy::BackOff,
+            NodeOutcome::Waits(Wait::MaxUnavailable { .. }) | NodeOutcome::Waits(Wait::MaxSurge { .. }) => {
+                HeldBy::Limit
+            }
+            NodeOutcome::Waits(Wait::BackOff { .. }) => HeldBy::BackOff,
             _ => return None,
         };
         Some(HeldBack { since, by })

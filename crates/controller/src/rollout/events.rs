@@ -6,7 +6,7 @@
 
 use super::words::Words;
 use daemonset::model::DaemonSet;
-use daemonset::report::{RevisionOrigin, RolloutReport, RolloutStage, WaveProgress};
+use daemonset::report::{NodeOutcome, RevisionOrigin, RolloutReport, RolloutStage, WaitKind, WaveProgress};
 use daemonset::{Action, EventType, Plan, RolloutReason};
 
 /// An event about a rollout.
@@ -186,9 +186,14 @@ impl State {
 
 /// Whether no node has the failed version, and each that is not down has its pod again.
 fn is_back(plan: &Plan, rollout: &RolloutReport) -> bool {
-    use daemonset::report::NodeOutcome::{LeftAlone, NotTarget, UpToDate};
-    let is_settled =
-        |outcome: &daemonset::report::NodeOutcome| matches!(outcome, UpToDate | NotTarget | LeftAlone { .. });
+    let is_settled = |outcome: &NodeOutcome| match outcome {
+        NodeOutcome::UpToDate | NodeOutcome::NotTarget => true,
+        NodeOutcome::Waits(wait) => wait.kind() == WaitKind::NodeLeaves,
+        NodeOutcome::Create { .. }
+        | NodeOutcome::Delete { .. }
+        | NodeOutcome::UpdateInPlace { .. }
+        | NodeOutcome::TurnBegins => false,
+    };
     let mut nodes = plan.report.nodes.iter();
     rollout.updated == 0 && nodes.all(|node| is_settled(&node.outcome) || node.node_ready == Some(false))
 }

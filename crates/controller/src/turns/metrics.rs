@@ -71,16 +71,7 @@ fn labels(key: &Key, state: &'static str) -> Labels {
     Labels { namespace: key.namespace.clone(), daemonset: key.name.clone(), state }
 }
 
-/// The word for the thing that a node waits for.
+/// What the node waits for, if it is no limit.
 fn state(outcome: &NodeOutcome) -> Option<&'static str> {
-    Some(match outcome {
-        NodeOutcome::TurnsKept => "TurnsKept",
-        NodeOutcome::InFlight { .. } => "InFlight",
-        NodeOutcome::NodeUnreachable => "NodeUnreachable",
-        NodeOutcome::WaitsForGates { .. } => "WaitsForGates",
-        NodeOutcome::WaitsForPull => "WaitsForPull",
-        NodeOutcome::DoesNotFit { .. } => "DoesNotFit",
-        NodeOutcome::WaitsForRoom => "WaitsForRoom",
-        _ => return None,
-    })
+    outcome.wait().filter(|wait| wait.is_of_candidate()).map(|wait| wait.kind().as_str())
 }

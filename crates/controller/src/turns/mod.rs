@@ -30,7 +30,7 @@ use anothers::AnothersTurns;
 use daemons::Daemons;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::{DrainPolicy, Powers};
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Action, Plan, TurnReason, turns};
 use drain::{DRAINED, Target, Tools};
 use drains::Drains;
@@ -157,5 +157,5 @@ impl Turns {
 }
 
 fn waits_for_drain(outcome: &NodeOutcome) -> bool {
-    matches!(outcome, NodeOutcome::WaitsForGates { gates, .. } if gates.iter().any(|gate| gate == DRAINED))
+    matches!(outcome, NodeOutcome::Waits(Wait::Gates { gates, .. }) if gates.iter().any(|gate| gate == DRAINED))
 }

@@ -1,7 +1,7 @@
 //! The events about turns that follow no call: nodes that wait, and those that wait for too long.
 
 use daemonset::model::NodeName;
-use daemonset::report::{NodeOutcome, Warning};
+use daemonset::report::{NodeOutcome, Wait, Warning};
 use daemonset::{EventType, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ impl Story {
 
 fn waiting(plan: &Plan) -> BTreeMap<&NodeName, &[String]> {
     let waits = plan.report.nodes.iter().filter_map(|verdict| match &verdict.outcome {
-        NodeOutcome::WaitsForGates { gates, .. } => Some((&verdict.node, gates.as_slice())),
+        NodeOutcome::Waits(Wait::Gates { gates, .. }) => Some((&verdict.node, gates.as_slice())),
         _ => None,
     });
     waits.collect()

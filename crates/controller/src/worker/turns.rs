@@ -7,7 +7,7 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::wants::reads_whole_pods;
 use daemonset::model::DaemonSet;
 use daemonset::policy::FitPolicy;
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Plan, turns};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,7 @@ impl Worker {
         } else {
             self.turns.drain(key, ds, plan, policy.drain.as_ref());
         }
-        let does_not_fit = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::DoesNotFit { .. });
+        let does_not_fit = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::Waits(Wait::Fit { .. }));
         if policy.fit == FitPolicy::Hold
             && plan.report.nodes.iter().any(|verdict| does_not_fit(&verdict.outcome))
         {

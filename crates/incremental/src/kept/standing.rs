@@ -6,7 +6,7 @@ use super::evaluation::{NodeEvaluation, change};
 use super::facts::Slot;
 use daemonset::internal::{AtRest, Budget, Choice, HeldNode, HeldPod, Movement, NodeIx, RolloutDecision};
 use daemonset::outlook::{ObstacleKind, Obstacles};
-use daemonset::report::{BudgetUse, NodeOutcome};
+use daemonset::report::{BudgetUse, NodeOutcome, Wait};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
@@ -212,9 +212,9 @@ impl Steps<'_> {
         let (budget, choice) = (&Budget::default(), &Choice::none());
         let at_rest = AtRest { fleet, node_sync, counts, budget, choice };
         let outcome =
-            if at_rest.is_synced(node) { at_rest.outcome(node) } else { NodeOutcome::WaitsForNextPlan };
+            if at_rest.is_synced(node) { at_rest.outcome(node) } else { NodeOutcome::Waits(Wait::NextPlan) };
         let figures = BudgetUse::from(*counts.nodes.at(node));
-        if let (NodeOutcome::HeldByRollout { .. }, false, Some(rollout)) =
+        if let (NodeOutcome::Waits(Wait::Rollout { .. }), false, Some(rollout)) =
             (&outcome, figures.taken || figures.lost, fleet.goals.rollout())
         {
             // Its reason changes with the rollout, and not with the node.

@@ -5,7 +5,7 @@ use crate::plan::budget;
 use crate::plan::phrase::{Urgency, urgency};
 use crate::steered::{Steered, has_available};
 use crate::turning::{self, Details};
-use crate::words;
+use crate::{waiting, words};
 use daemonset::model::{DaemonSet, DaemonSetStatus};
 use daemonset::report::{NodeOutcome, NodeVerdict, Situation, StrategyInForce};
 use daemonset::{Plan, Policy};
@@ -128,35 +128,9 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::NotTarget => "no target",
         NodeOutcome::Create { .. } => "to get a pod",
         NodeOutcome::Delete { .. } => "to lose a pod",
-        NodeOutcome::WaitsForNextPlan => "left for the next plan",
-        NodeOutcome::HeldByMaxUnavailable { .. } => "held by maxUnavailable",
-        NodeOutcome::HeldByMaxSurge { .. } => "held by maxSurge",
-        NodeOutcome::WaitsForDelete => "waiting for you to delete the pod",
-        NodeOutcome::WaitsForReady => {
-            let cause = words::trouble(node).map(|cause| format!(" ({cause})"));
-            return format!("waiting for Ready{}", cause.unwrap_or_default());
-        }
-        NodeOutcome::WaitsForMinReady { .. } => "waiting for minReadySeconds",
-        NodeOutcome::WaitsForTermination { .. } => "waiting for a pod to be gone",
-        NodeOutcome::WaitsForBackOff { .. } => "in back-off",
-        NodeOutcome::WaitsForCreatedPod { .. } => "waiting to see the created pod",
-        NodeOutcome::WaitsForTargets { .. } => "leaving last",
-        NodeOutcome::WaitsForReturn { .. } => "taken by the update and not back",
-        NodeOutcome::HeldByRollout { .. } => "not reached by the rollout",
-        NodeOutcome::LeftAlone { .. } => "left alone, as they leave",
         NodeOutcome::UpdateInPlace { .. } => "to be changed in place",
         NodeOutcome::TurnBegins => "to begin a turn",
-        NodeOutcome::TurnsKept => "held, as the policy of turns can't be read",
-        NodeOutcome::InFlight { .. } => "waiting to see the change of the node",
-        NodeOutcome::NodeUnreachable => "not reporting",
-        NodeOutcome::WaitsForGates { .. } => "in turn, waiting for gates",
-        NodeOutcome::WaitsForPull => "waiting for images",
-        NodeOutcome::DoesNotFit { .. } => "too small for the new pod",
-        NodeOutcome::WaitsForRoom => "in turn, waiting for room",
-        NodeOutcome::WaitsForRevision => "waiting for the revision of the new version",
-        NodeOutcome::WaitsForCreate => "without a pod until the other controller creates it",
-        NodeOutcome::NameTaken { .. } => "without a pod, since another one has its name",
-        other => return format!("{other:#}"),
+        NodeOutcome::Waits(wait) => return waiting::in_short(node, wait),
     };
     text.to_owned()
 }

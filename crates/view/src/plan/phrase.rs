@@ -3,9 +3,9 @@
 use crate::cluster::Input;
 use crate::goal::Goal;
 use crate::steered::{Steered, has_available};
-use crate::words;
+use crate::{waiting, words};
 use daemonset::Plan;
-use daemonset::report::{HoldReason, NodeOutcome, NodePlacement, NodeVerdict, PodState, WaveProgress};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Wait};
 use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.
@@ -136,24 +136,13 @@ pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
             format!("CHANGE IN PLACE: {}{}", goal().deleting(*reason), words::rejected(*rejected))
         }
         NodeOutcome::TurnBegins => "BEGIN ITS TURN".to_owned(),
-        NodeOutcome::WaitsForReady => {
+        NodeOutcome::Waits(Wait::Ready) => {
             let cause = words::trouble(node).map(|cause| format!(": {cause}"));
             format!("{outcome}{}", cause.unwrap_or_default())
         }
         outcome => format!("{outcome:#}"),
     };
     Phrase::new(urgency(outcome), words).at(outcome.instant(), joint(outcome))
-}
-
-/// Whether a person decides about a node that the rollout has not reached. A node in no wave is where it shall be.
-fn held(because: &HoldReason) -> Urgency {
-    match because {
-        HoldReason::NoWave => Urgency::Calm,
-        HoldReason::Paused
-        | HoldReason::Stopped { .. }
-        | HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => Urgency::Held,
-        HoldReason::Wave { .. } | HoldReason::Outside | _ => Urgency::Waits,
-    }
 }
 
 /// How much the next step of a node wants to be seen.
@@ -164,36 +153,13 @@ pub fn urgency(outcome: &NodeOutcome) -> Urgency {
         | NodeOutcome::UpdateInPlace { .. }
         | NodeOutcome::TurnBegins => Urgency::Acts,
         NodeOutcome::UpToDate | NodeOutcome::NotTarget => Urgency::Calm,
-        NodeOutcome::HeldByMaxUnavailable { .. }
-        | NodeOutcome::HeldByMaxSurge { .. }
-        | NodeOutcome::WaitsForDelete
-        | NodeOutcome::WaitsForGates { .. }
-        | NodeOutcome::WaitsForRoom => Urgency::Held,
-        NodeOutcome::HeldByRollout { because, .. } => held(because),
-        NodeOutcome::WaitsForNextPlan
-        | NodeOutcome::WaitsForMinReady { .. }
-        | NodeOutcome::WaitsForTermination { .. }
-        | NodeOutcome::WaitsForCreatedPod { .. }
-        | NodeOutcome::WaitsForTargets { .. }
-        | NodeOutcome::InFlight { .. }
-        | NodeOutcome::WaitsForPull
-        | NodeOutcome::WaitsForRevision
-        | NodeOutcome::WaitsForCreate
-        | NodeOutcome::LeftAlone { .. } => Urgency::Waits,
-        NodeOutcome::WaitsForReady
-        | NodeOutcome::WaitsForBackOff { .. }
-        | NodeOutcome::WaitsForReturn { .. }
-        | NodeOutcome::TurnsKept
-        | NodeOutcome::NodeUnreachable
-        | NodeOutcome::DoesNotFit { .. }
-        | NodeOutcome::NameTaken { .. }
-        | _ => Urgency::Stuck,
+        NodeOutcome::Waits(wait) => waiting::urgency(wait),
     }
 }
 
 fn joint(outcome: &NodeOutcome) -> Joint {
     match outcome {
-        NodeOutcome::WaitsForTermination { .. } => Joint::Overdue,
+        NodeOutcome::Waits(Wait::Termination { .. }) => Joint::Overdue,
         _ => Joint::Parentheses,
     }
 }

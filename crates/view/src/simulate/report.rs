@@ -3,9 +3,10 @@
 use crate::simulate::scene::Ran;
 use crate::simulate::timeline::Timeline;
 use crate::simulate::words::{count, duration, failure, number};
+use crate::waiting;
 use comfy_table::{Table, presets};
 use daemonset::model::{DaemonSet, IntOrString};
-use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, RolloutStage};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, RolloutStage, Wait};
 use daemonset_sim::{RolloutEnd, RolloutFigures, Spread, Summary, TurnFigures, Worst};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -293,34 +294,13 @@ pub fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
             .to_owned();
     }
     match (&verdict.placement, &verdict.outcome) {
-        (_, NodeOutcome::WaitsForReturn { .. }) => {
-            "the update deleted its pod, and it is no target node any more: it counts until it is back"
-                .to_owned()
+        (NodePlacement::Run, NodeOutcome::Create { .. }) => "its new pod is to be created".to_owned(),
+        (NodePlacement::Run, NodeOutcome::Delete { .. }) => "its old pod is about to go".to_owned(),
+        (NodePlacement::Run, NodeOutcome::Waits(wait))
+        | (_, NodeOutcome::Waits(wait @ (Wait::Return { .. } | Wait::TargetNodes { .. }))) => {
+            waiting::left_over(wait, until)
         }
-        (_, NodeOutcome::WaitsForTargets { .. }) => {
-            "its old pod stays until as many new nodes have an available pod".to_owned()
-        }
-        (NodePlacement::Run, outcome) => match outcome {
-            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
-                format!("waits: maxUnavailable is spent ({used} of {limit})")
-            }
-            NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
-                format!("waits: maxSurge is spent ({used} of {limit})")
-            }
-            NodeOutcome::HeldByRollout { because, .. } => because.to_string(),
-            NodeOutcome::WaitsForDelete => "OnDelete: waits for a person to delete its pod".to_owned(),
-            NodeOutcome::WaitsForReady => "its new pod does not become Ready".to_owned(),
-            NodeOutcome::WaitsForMinReady { .. } => "its new pod is not Ready for long enough".to_owned(),
-            NodeOutcome::WaitsForTermination { .. } => "its old pod does not end".to_owned(),
-            NodeOutcome::WaitsForBackOff { until: at, failures, .. } => {
-                format!("failed {failures} times, tries again in {}", until(*at))
-            }
-            NodeOutcome::Create { .. } | NodeOutcome::WaitsForCreatedPod { .. } => {
-                "its new pod is to be created".to_owned()
-            }
-            NodeOutcome::Delete { .. } => "its old pod is about to go".to_owned(),
-            other => other.to_string(),
-        },
+        (NodePlacement::Run, outcome) => outcome.to_string(),
         _ => "no target node any more".to_owned(),
     }
 }

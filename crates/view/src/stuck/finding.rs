@@ -6,7 +6,7 @@ use crate::stuck::change::last_change;
 use crate::why::Limit;
 use crate::words;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
-use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict, Situation};
+use daemonset::report::{GatedTurn, NodeOutcome, NodeVerdict, Situation, Wait, WaitKind};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const MOST_NAMES: usize = 10;
 pub enum Ends {
     /// Somebody must do something, or has to look at least.
     Somebody,
-    /// Time, and a kubelet that does its work.
+    /// Time, and a kubelet or another controller that does its work.
     Time,
     /// Other nodes.
     Others,
@@ -48,7 +48,7 @@ pub struct Finding {
 }
 
 /// The same of one node.
-struct Wait<'n> {
+struct Waiting<'n> {
     ends: Ends,
     node: &'n NodeVerdict,
     /// The text where there is no cause.
@@ -76,8 +76,9 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
     if case.plan.report.situation == Situation::BeingDeleted && findings.is_empty() {
         findings.push(finder.ends());
     }
-    let waits: Vec<Wait<'_>> = case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
-    let mut alike: BTreeMap<(Ends, String), Vec<&Wait<'_>>> = BTreeMap::new();
+    let waits: Vec<Waiting<'_>> =
+        case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
+    let mut alike: BTreeMap<(Ends, String), Vec<&Waiting<'_>>> = BTreeMap::new();
     for wait in &waits {
         let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
         alike.entry((wait.ends, key)).or_default().push(wait);
@@ -97,8 +98,8 @@ pub(super) fn acts(node: &NodeVerdict) -> bool {
     )
 }
 
-pub(super) struct Finder<'c> {
-    pub(super) case: &'c Case<'c>,
+pub(crate) struct Finder<'c> {
+    pub(crate) case: &'c Case<'c>,
     patience: SignedDuration,
     is_stuck: bool,
     obstacles: BTreeMap<&'c str, ObstacleKind>,
@@ -146,7 +147,7 @@ impl<'c> Finder<'c> {
         }
     }
 
-    fn together(&self, ends: Ends, waits: &[&Wait<'_>]) -> Finding {
+    fn together(&self, ends: Ends, waits: &[&Waiting<'_>]) -> Finding {
         let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
         let text = match waits.first() {
             Some(first) if causes.is_empty() => first.text.clone(),
@@ -171,7 +172,7 @@ impl<'c> Finder<'c> {
     }
 
     /// `None` for a node that waits for nothing, or that the plan acts on.
-    fn wait<'n>(&self, node: &'n NodeVerdict) -> Option<Wait<'n>> {
+    fn wait<'n>(&self, node: &'n NodeVerdict) -> Option<Waiting<'n>> {
         let obstacle = self.obstacles.get(node.node.as_str()).copied();
         let is_settled = matches!(node.outcome, NodeOutcome::UpToDate | NodeOutcome::NotTarget);
         if is_settled && obstacle.is_none() {
@@ -191,20 +192,24 @@ impl<'c> Finder<'c> {
                 (Ends::Somebody, text, commands)
             }
             None => {
-                let (ends, text) = self.outcome(node)?;
+                let (ends, text) = self.of_wait(node, node.outcome.wait()?)?;
                 (ends, text, Vec::new())
             }
         };
-        Some(Wait { ends, node, text, until: self.until(node), cause: None, commands })
+        Some(Waiting { ends, node, text, until: self.until(node), cause: None, commands })
     }
 
     /// A cause that the objects show: a failure at once, and a pod that is merely not Ready once patience is over.
-    fn wait_for_cause<'n>(&self, node: &'n NodeVerdict, obstacle: Option<ObstacleKind>) -> Option<Wait<'n>> {
+    fn wait_for_cause<'n>(
+        &self,
+        node: &'n NodeVerdict,
+        obstacle: Option<ObstacleKind>,
+    ) -> Option<Waiting<'n>> {
         let told_otherwise = matches!(
-            node.outcome,
-            NodeOutcome::WaitsForDelete | NodeOutcome::WaitsForBackOff { .. } | NodeOutcome::LeftAlone { .. }
+            node.outcome.wait_kind(),
+            Some(WaitKind::ManualDelete | WaitKind::BackOff | WaitKind::NodeLeaves)
         );
-        let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
+        let is_held = node.outcome.wait_kind() == Some(WaitKind::Rollout);
         let is_told_by_obstacle = matches!(
             obstacle,
             Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::NodeTaken)
@@ -227,7 +232,7 @@ impl<'c> Finder<'c> {
         if let (Cause::NotReady { trouble, .. }, Some(_)) = (&cause, obstacle) {
             commands.extend(self.case.undo().filter(|_| trouble.updated));
         }
-        Some(Wait { ends, node, text: String::new(), until, cause: Some(cause), commands })
+        Some(Waiting { ends, node, text: String::new(), until, cause: Some(cause), commands })
     }
 
     /// When closed gates count as stuck, if the rollout does not yet.
@@ -238,13 +243,12 @@ impl<'c> Finder<'c> {
 
     /// When time ends the wait.
     fn until(&self, node: &NodeVerdict) -> Option<Timestamp> {
-        match &node.outcome {
-            NodeOutcome::HeldByRollout { because: HoldReason::Wave { opens_at, .. }, .. } => *opens_at,
-            NodeOutcome::WaitsForReturn { .. } => None,
-            NodeOutcome::WaitsForGates { turn: Some(turn), .. } => {
-                turn.overdue_at.filter(|_| turn.proceeds).or_else(|| self.gates_stuck_at(turn))
-            }
-            outcome => outcome.instant(),
-        }
+        let wait = node.outcome.wait()?;
+        let gated = match wait {
+            Wait::Gates { turn, .. } => turn.as_ref().and_then(|turn| self.gates_stuck_at(turn)),
+            Wait::Termination { overdue_at, .. } => *overdue_at,
+            _ => None,
+        };
+        wait.until().or(gated)
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a rollout moves, which nodes hold it and why, and the commands to run next.
 
 mod change;
-mod finding;
+pub(crate) mod finding;
 mod refusal;
 mod text;
 mod words;

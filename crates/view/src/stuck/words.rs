@@ -2,16 +2,13 @@
 
 use crate::cause::why_node;
 use crate::stuck::change::last_change;
-use crate::stuck::finding::{Ends, Finder};
-use crate::turning::list;
+use crate::stuck::finding::Finder;
 use crate::why::Limit;
 use crate::words;
 use daemonset::model::{OwnerReference, Pod};
 use daemonset::outlook::ObstacleKind;
-use daemonset::report::{GatedTurn, HoldReason, NodeOutcome, NodeVerdict, PodState, PodVerdict};
-use jiff::Timestamp;
+use daemonset::report::{GatedTurn, NodeOutcome, NodeVerdict, Wait};
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// Names at most so many nodes that use a limit.
 const MOST_NAMES: usize = 5;
@@ -19,78 +16,8 @@ const MOST_NAMES: usize = 5;
 const FOREGROUND: &str = "foregroundDeletion";
 
 impl Finder<'_> {
-    /// A limit, time or other nodes.
-    pub(super) fn outcome(&self, node: &NodeVerdict) -> Option<(Ends, String)> {
-        let terminating = |pod: &&PodVerdict| matches!(pod.state, PodState::Terminating { .. });
-        let terminating = || node.pods.iter().filter(terminating);
-        let pods = || terminating().map(|pod| pod.pod.name.as_str()).collect::<Vec<_>>().join(", ");
-        let finalizers = || {
-            let notes = terminating().filter_map(|pod| self.case.models.notes.pod(&pod.pod.uid));
-            let finalizers: BTreeSet<&str> =
-                notes.flat_map(|notes| &notes.finalizers).map(String::as_str).collect();
-            match Vec::from_iter(finalizers).as_slice() {
-                [] => String::new(),
-                [only] => format!(", once the finalizer {only} is removed"),
-                several => format!(", once the finalizers {} are removed", several.join(", ")),
-            }
-        };
-        let in_time =
-            |at: Option<Timestamp>| at.map(|at| format!(" {}", self.case.at(at))).unwrap_or_default();
-        Some(match &node.outcome {
-            NodeOutcome::WaitsForMinReady { until, .. } => (
-                Ends::Time,
-                format!(
-                    "Ready, and available{} (minReadySeconds {})",
-                    in_time(*until),
-                    self.case.planned.daemon_set.spec.min_ready_seconds
-                ),
-            ),
-            NodeOutcome::WaitsForGates { gates, turn: Some(turn), .. } => {
-                let since = self.case.since(turn.since);
-                (
-                    Ends::Time,
-                    format!("in turn since {since}, waits for {}{}", list(gates), self.in_the_end(turn)),
-                )
-            }
-            NodeOutcome::WaitsForTermination { overdue_at, .. } => {
-                let gone = format!("should be gone{}{}", in_time(*overdue_at), finalizers());
-                (Ends::Time, format!("pod {} ends, and {gone}", pods()))
-            }
-            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
-                (Ends::Others, format!("maxUnavailable is spent ({used} of {limit}){}", self.by_users(node)))
-            }
-            NodeOutcome::HeldByMaxSurge { used, limit, .. } => {
-                (Ends::Others, format!("maxSurge is spent ({used} of {limit}){}", self.by_users(node)))
-            }
-            NodeOutcome::HeldByRollout { because, .. } => {
-                let ends = match because {
-                    HoldReason::Wave { opens_at: Some(_), .. } => Ends::Time,
-                    HoldReason::NoWave => return None,
-                    _ => Ends::Others,
-                };
-                let opens = match because {
-                    HoldReason::Wave { opens_at: Some(at), .. } => {
-                        format!(" ({})", words::relative(*at, self.case.now))
-                    }
-                    _ => String::new(),
-                };
-                (ends, because.to_string().trim_start_matches("is ").to_owned() + &opens)
-            }
-            NodeOutcome::Create { .. }
-            | NodeOutcome::Delete { .. }
-            | NodeOutcome::UpdateInPlace { .. }
-            | NodeOutcome::TurnBegins
-            | NodeOutcome::WaitsForNextPlan => return None,
-            NodeOutcome::WaitsForTargets { .. }
-            | NodeOutcome::WaitsForRoom
-            | NodeOutcome::WaitsForRevision
-            | NodeOutcome::WaitsForCreate => (Ends::Others, format!("{:#}", node.outcome)),
-            outcome => (Ends::Time, format!("{outcome:#}{}", in_time(outcome.instant()))),
-        })
-    }
-
     /// How a wait for gates ends that nobody opens.
-    fn in_the_end(&self, turn: &GatedTurn) -> String {
+    pub(crate) fn in_the_end(&self, turn: &GatedTurn) -> String {
         match turn.overdue_at.filter(|_| turn.proceeds) {
             Some(at) => format!("; its pod goes all the same {}", self.case.at(at)),
             None => self.gates_stuck_at(turn).map(|at| self.stuck_at(at)).unwrap_or_default(),
@@ -98,7 +25,7 @@ impl Finder<'_> {
     }
 
     /// ` by node-2`: the other nodes that use the limit.
-    fn by_users(&self, node: &NodeVerdict) -> String {
+    pub(crate) fn by_users(&self, node: &NodeVerdict) -> String {
         let limit = Limit::that_holds(&node.outcome);
         let users = self.users.iter().filter(|(of, _)| Some(*of) == limit).flat_map(|(_, users)| users);
         let mut others = users.filter(|user| user.node != node.node).map(|user| &user.node).peekable();
@@ -182,7 +109,7 @@ impl Finder<'_> {
     /// other node lacks its pod.
     fn waits_for_delete(&self, kind: ObstacleKind) -> (String, Vec<String>) {
         let case = self.case;
-        let waits = |node: &&NodeVerdict| node.outcome == NodeOutcome::WaitsForDelete;
+        let waits = |node: &&NodeVerdict| node.outcome == NodeOutcome::Waits(Wait::ManualDelete);
         let (waiting, others): (Vec<_>, Vec<_>) = case.plan.report.nodes.iter().partition(waits);
         let lacking: Vec<_> =
             others.iter().filter(|node| node.counts.unavailable).map(|node| &node.node).collect();

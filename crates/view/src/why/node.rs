@@ -1,7 +1,7 @@
 //! A node in sentences: whether it should run a pod, which pods it has, which rule holds it, and what comes next.
 
 use crate::case::Case;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Warning};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Wait, Warning};
 
 impl Case<'_> {
     /// Everything that matters to a node, the present first.
@@ -61,7 +61,7 @@ impl Case<'_> {
     }
 
     fn warnings(&self, node: &NodeVerdict) -> Vec<String> {
-        let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
+        let is_held = matches!(node.outcome, NodeOutcome::Waits(Wait::Rollout { .. }));
         let concerns = |warning: &&Warning| match warning {
             Warning::HostPortWithSurge { .. } => node.counts.doubled || node.pods.len() > 1,
             Warning::NodesLost { .. } => node.counts.lost && !node.counts.taken,

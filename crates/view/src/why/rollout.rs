@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::cluster::policy::APPROVED;
 use crate::steered::{Steered, has_available};
 use crate::words;
-use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, WaveProgress};
+use daemonset::report::{HoldReason, NodeOutcome, NodeVerdict, RolloutStage, Wait, WaveProgress};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
@@ -18,12 +18,12 @@ impl Case<'_> {
     }
 
     /// Why the rollout has not reached a node, and the step that it waits for.
-    pub(super) fn held_by_rollout(&self, node: &NodeVerdict, because: &HoldReason) -> String {
+    pub(crate) fn held_by_rollout(&self, node: &NodeVerdict, because: &HoldReason) -> String {
         let Some(steered) = self.steered() else { return format!("It {because}.") };
         let keeps = "The rollout has not reached it: it keeps the old version.";
         match because {
             HoldReason::Wave { wave, next, progress, opens_at, .. } => {
-                let wait = Wait { wave: *wave, next: *next, progress: *progress, opens_at: *opens_at };
+                let wait = ClosedWave { wave: *wave, next: *next, progress: *progress, opens_at: *opens_at };
                 format!("{keeps} It belongs to wave {wave}{}", self.opens(&steered, &wait))
             }
             HoldReason::NoWave => format!(
@@ -57,8 +57,8 @@ impl Case<'_> {
     }
 
     /// `. Wave 2 waits for approval: …`
-    fn opens(&self, steered: &Steered<'_>, wait: &Wait) -> String {
-        let Wait { wave, next, .. } = *wait;
+    fn opens(&self, steered: &Steered<'_>, wait: &ClosedWave) -> String {
+        let ClosedWave { wave, next, .. } = *wait;
         let order = if wave == next { String::new() } else { format!(", and wave {next} opens before it") };
         let approve = |wave: u32| steered.approve(wave as usize);
         let needs_approval = |wave: u32| steered.needs_approval(wave as usize);
@@ -119,7 +119,7 @@ impl Case<'_> {
             let evidence = words::failure(&failing.evidence, self.now);
             sentences.push(format!("The node counts as failing under the new version: {evidence}."));
         }
-        let is_held = matches!(node.outcome, NodeOutcome::HeldByRollout { .. });
+        let is_held = matches!(node.outcome, NodeOutcome::Waits(Wait::Rollout { .. }));
         let wave = steered.first_wave(node);
         match (&steered.report.stage, wave) {
             (RolloutStage::RolledBack { reason, .. }, _) => {
@@ -158,7 +158,7 @@ impl Case<'_> {
 }
 
 /// A wave that is not open, and the one that opens next.
-struct Wait {
+struct ClosedWave {
     /// The first wave of the node.
     wave: u32,
     /// The wave that opens next.

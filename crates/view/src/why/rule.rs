@@ -5,7 +5,7 @@ use crate::goal::Goal;
 use crate::plan::phrase::outcome;
 use crate::steered::{has_available, is_live};
 use crate::words::{self, count};
-use daemonset::report::{NodeOutcome, NodeVerdict, PodState};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, Wait};
 use daemonset::{CreateReason, DeleteReason, Rejections};
 
 /// Names at most so many nodes.
@@ -21,8 +21,8 @@ pub enum Limit {
 impl Limit {
     pub fn that_holds(outcome: &NodeOutcome) -> Option<Self> {
         match outcome {
-            NodeOutcome::HeldByMaxSurge { .. } => Some(Limit::MaxSurge),
-            NodeOutcome::HeldByMaxUnavailable { .. } => Some(Limit::MaxUnavailable),
+            NodeOutcome::Waits(Wait::MaxSurge { .. }) => Some(Limit::MaxSurge),
+            NodeOutcome::Waits(Wait::MaxUnavailable { .. }) => Some(Limit::MaxUnavailable),
             _ => None,
         }
     }
@@ -63,13 +63,8 @@ impl Case<'_> {
             NodeOutcome::UpdateInPlace { reason, rejected, .. } => {
                 self.changes_in_place(node, *reason) + &rejected_before(*rejected)
             }
-            NodeOutcome::WaitsForNextPlan
-            | NodeOutcome::HeldByMaxUnavailable { .. }
-            | NodeOutcome::HeldByMaxSurge { .. }
-            | NodeOutcome::WaitsForTargets { .. }
-            | NodeOutcome::WaitsForDelete
-            | NodeOutcome::NameTaken { .. } => self.held(node),
-            _ => self.waits(node),
+            NodeOutcome::TurnBegins => self.turn_begins(),
+            NodeOutcome::Waits(wait) => self.rule_of_wait(node, wait),
         }
     }
 
@@ -78,87 +73,14 @@ impl Case<'_> {
         told.map(|(told, _)| format!(" {}.", words::capitalized(&told))).unwrap_or_default()
     }
 
-    /// A limit or a person decides when the node goes on.
-    fn held(&self, node: &NodeVerdict) -> String {
-        match &node.outcome {
-            NodeOutcome::HeldByMaxUnavailable { used, limit, .. } => {
-                self.held_by_max_unavailable(node, *used, *limit)
-            }
-            NodeOutcome::HeldByMaxSurge { used, limit, .. } => self.held_by_max_surge(node, *used, *limit),
-            NodeOutcome::WaitsForDelete => self.held_by_on_delete(node),
-            NodeOutcome::WaitsForTargets { unavailable, leaving, .. } => format!(
-                "The template no longer tolerates a taint of this node, so that its pod goes. Nodes that leave in this way: \
-                 {leaving}; target nodes without an available pod: {unavailable}. Under surge as many of the leaving nodes as \
-                 that keep their pods, the last ones by name, until the target nodes are served."
-            ),
-            NodeOutcome::WaitsForNextPlan => self.next_plan(),
-            NodeOutcome::NameTaken { .. } => {
-                self.name_taken(node).unwrap_or_else(|| format!("It {}.", node.outcome))
-            }
-            other => format!("It {other}."),
-        }
-    }
-
-    fn next_plan(&self) -> String {
-        format!(
-            "Something is due here, but this plan is full: it creates and deletes at most {} each.",
-            count(self.planned.policy.burst as usize, "pod")
-        )
-    }
-
-    fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
+    pub(crate) fn held_by_on_delete(&self, node: &NodeVerdict) -> String {
         let goal = self.goal(node);
         let pod = node.pods.iter().find(|pod| !goal.is_of(pod)).map_or("POD", |pod| pod.pod.name.as_str());
         let (other, delete) = (goal.other(), self.delete_pod(pod));
         format!("The strategy is OnDelete: its {other} stays until somebody deletes it, as by {delete}.")
     }
 
-    /// Time, a kubelet or a cache decides when the node goes on.
-    fn waits(&self, node: &NodeVerdict) -> String {
-        match &node.outcome {
-            NodeOutcome::WaitsForReady => self.waits_for_ready(node),
-            NodeOutcome::WaitsForMinReady { until: Some(_), .. } => format!(
-                "It waits for minReadySeconds ({}s): until they have passed, the node counts as unavailable.",
-                self.planned.daemon_set.spec.min_ready_seconds
-            ),
-            NodeOutcome::WaitsForMinReady { until: None, .. } => {
-                "It waits for minReadySeconds, which never pass: the pod's Ready condition tells no time."
-                    .to_owned()
-            }
-            NodeOutcome::WaitsForTermination { .. } => self.waits_for_termination(node),
-            NodeOutcome::WaitsForBackOff { until, failures, .. } => {
-                format!("Its pod has failed {}; the next attempt is {}.", times(*failures), self.at(*until))
-            }
-            NodeOutcome::WaitsForCreatedPod { until, .. } => format!(
-                "A pod was created for {} that is not seen yet; if it is not seen until {until} ({}), it is created again.",
-                node.node,
-                words::relative(*until, self.now)
-            ),
-            NodeOutcome::WaitsForReturn { since, .. } => format!(
-                "The update deleted its pod at {since} ({}), no updated pod has been Ready here since, and the node should not \
-                 run one now: perhaps a taint or a label appears while the daemon is away. It counts against the limit until a \
-                 Ready updated pod is here or the node is gone: remove the taint or label, let the template tolerate it, or \
-                 remove the node.",
-                words::relative(*since, self.now)
-            ),
-            NodeOutcome::HeldByRollout { because, .. } => self.held_by_rollout(node, because),
-            NodeOutcome::LeftAlone { lifecycle, .. } => format!(
-                "The policy leaves it alone, because {}: it gets no pod, and a Ready pod stays. It takes part again once that \
-                 is over.",
-                lifecycle
-            ),
-            NodeOutcome::WaitsForRevision => "Its outdated pod waits until Kubernetes' own controller, which creates the pods, has made \
-                 the revision of the new version the newest: before, that controller might give the node the old version again. Where \
-                 this takes long, see whether kube-controller-manager runs."
-                .to_owned(),
-            NodeOutcome::WaitsForCreate => "Kubernetes' own controller, which creates the pods, gives it one: the update is \
-                 driven beside it. Where this takes long, see whether kube-controller-manager runs, and the events of the DaemonSet."
-                .to_owned(),
-            _ => self.waits_in_turn(node),
-        }
-    }
-
-    fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
+    pub(crate) fn held_by_max_unavailable(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
         let others = self.users(node);
         format!(
             "Its {} waits, because maxUnavailable is spent: {} may be without an available pod, and {used} {} so.{} It goes \
@@ -171,7 +93,7 @@ impl Case<'_> {
         )
     }
 
-    fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
+    pub(crate) fn held_by_max_surge(&self, node: &NodeVerdict, used: u32, limit: u32) -> String {
         let others = self.users(node);
         let goal = self.goal(node);
         format!(
@@ -217,7 +139,7 @@ impl Case<'_> {
             .replace(')', "")
     }
 
-    fn waits_for_ready(&self, node: &NodeVerdict) -> String {
+    pub(crate) fn waits_for_ready(&self, node: &NodeVerdict) -> String {
         let goal = self.goal(node);
         let pod = node.pods.iter().find(|pod| {
             goal.is_of(pod) && matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. })
@@ -247,7 +169,7 @@ impl Case<'_> {
         }
     }
 
-    fn waits_for_termination(&self, node: &NodeVerdict) -> String {
+    pub(crate) fn waits_for_termination(&self, node: &NodeVerdict) -> String {
         let terminating = node.pods.iter().filter(|pod| matches!(pod.state, PodState::Terminating { .. }));
         let names: Vec<&str> = terminating.map(|pod| pod.pod.name.as_str()).collect();
         let names = if names.is_empty() { "its pod".to_owned() } else { names.join(" and ") };
@@ -340,13 +262,5 @@ fn have(number: u32, nodes: &[&NodeVerdict]) -> String {
         (1, [only]) => format!("{} has", only.node),
         (1, _) => "one of these nodes has".to_owned(),
         (more, _) => format!("{more} of these nodes have"),
-    }
-}
-
-fn times(number: u32) -> String {
-    match number {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        more => format!("{more} times"),
     }
 }

@@ -7,13 +7,13 @@ use crate::words;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::{OnTimeout, TurnMode, TurnPolicy};
-use daemonset::report::{InPlaceDetail, NodeDetail, NodeOutcome, NodeVerdict, PullDetail, TurnDetail};
+use daemonset::report::{InPlaceDetail, NodeDetail, NodeOutcome, NodeVerdict, PullDetail, TurnDetail, Wait};
 use daemonset::turns::leftovers;
 use daemonset::{Action, CreateReason, DeleteReason, TurnReason};
 use jiff::Timestamp;
 
 impl Case<'_> {
-    fn detail(&self, node: &NodeVerdict) -> Option<&NodeDetail> {
+    pub(crate) fn detail(&self, node: &NodeVerdict) -> Option<&NodeDetail> {
         self.planned.details.get(&node.node)
     }
 
@@ -32,51 +32,20 @@ impl Case<'_> {
         )
     }
 
-    /// A turn, an image or the node itself decides when the node goes on.
-    pub(super) fn waits_in_turn(&self, node: &NodeVerdict) -> String {
-        let detail = self.detail(node);
-        let turn = detail.and_then(|detail| detail.turn.as_ref());
-        match &node.outcome {
-            NodeOutcome::TurnBegins => self.turn_begins(),
-            NodeOutcome::TurnsKept => "The policy of turns can't be read, or says Keep: until it is repaired no turn begins or ends, \
-                 and no outdated pod goes."
-                .to_owned(),
-            NodeOutcome::InFlight { until, .. } => format!(
-                "A change of the node was sent that is not seen yet; if it is not seen until {until} ({}), the next plan decides \
-                 anew.",
-                words::relative(*until, self.now)
-            ),
-            NodeOutcome::NodeUnreachable => {
-                "No turn begins here: the node does not report, and its kubelet could do nothing.".to_owned()
-            }
-            NodeOutcome::WaitsForGates { gates, .. } => match turn {
-                Some(turn) => self.waits_for_gates(node, turn),
-                None => format!("It waits for the gates {}.", list(gates)),
+    pub(crate) fn does_not_fit(&self, node: &NodeVerdict, resource: &str) -> String {
+        let amounts = self.detail(node).and_then(|detail| detail.fit.as_ref()).map_or_else(
+            || format!("too much {resource}"),
+            |fit| {
+                let (wanted, free) = (&fit.requested, &fit.free);
+                format!("{wanted} of {resource}, and the node would have {free} without its own pods")
             },
-            NodeOutcome::WaitsForPull => {
-                let pull = detail.and_then(|detail| detail.pull.as_ref());
-                pull.map_or_else(|| "It waits for its images.".to_owned(), |pull| self.waits_for_pull(node, pull))
-            }
-            NodeOutcome::DoesNotFit { resource, .. } => {
-                let amounts = detail.and_then(|detail| detail.fit.as_ref()).map_or_else(
-                    || format!("too much {resource}"),
-                    |fit| {
-                        let (wanted, free) = (&fit.requested, &fit.free);
-                        format!("{wanted} of {resource}, and the node would have {free} without its own pods")
-                    },
-                );
-                format!("The new pod does not fit here: it requests {amounts}. The old one stays until there is room.")
-            }
-            NodeOutcome::WaitsForRoom => {
-                "It is in turn, but too many other nodes are without an available pod now: its pod stays until some of them have \
-                 one again."
-                    .to_owned()
-            }
-            other => format!("It {other}."),
-        }
+        );
+        format!(
+            "The new pod does not fit here: it requests {amounts}. The old one stays until there is room."
+        )
     }
 
-    fn turn_begins(&self) -> String {
+    pub(super) fn turn_begins(&self) -> String {
         let Some(turn) = self.turn_policy() else { return "Its turn begins with this plan.".to_owned() };
         let cordoned = if turn.cordon { ", and cordons the node" } else { "" };
         let then = match turn.gates.as_slice() {
@@ -87,7 +56,7 @@ impl Case<'_> {
         format!("This plan begins its turn{cordoned}: {then}.")
     }
 
-    fn waits_for_gates(&self, node: &NodeVerdict, turn: &TurnDetail) -> String {
+    pub(crate) fn waits_for_gates(&self, node: &NodeVerdict, turn: &TurnDetail) -> String {
         let one = turn.closed.len() == 1;
         let (gates, are) = if one { ("gate", "is") } else { ("gates", "are") };
         let mut text = format!(
@@ -128,7 +97,7 @@ impl Case<'_> {
         }
     }
 
-    fn waits_for_pull(&self, node: &NodeVerdict, pull: &PullDetail) -> String {
+    pub(crate) fn waits_for_pull(&self, node: &NodeVerdict, pull: &PullDetail) -> String {
         let images: Vec<String> = pull.images.iter().map(|image| hostile::with_stand_ins(image)).collect();
         let images = list(&images);
         let are = if pull.images.len() == 1 { "is" } else { "are" };
@@ -155,7 +124,7 @@ impl Case<'_> {
     }
 
     /// The pod of another owner that keeps the node's own one away.
-    pub(super) fn name_taken(&self, node: &NodeVerdict) -> Option<String> {
+    pub(crate) fn name_taken(&self, node: &NodeVerdict) -> Option<String> {
         let pod = self.detail(node)?.name_taken.as_ref()?;
         let namespace = &self.planned.daemon_set.metadata.namespace;
         Some(format!(
@@ -171,7 +140,7 @@ impl Case<'_> {
         if let Some(turn) = &detail.turn {
             sentences.extend(self.in_turn(node, turn));
         }
-        let is_told = node.outcome == NodeOutcome::WaitsForPull;
+        let is_told = node.outcome == NodeOutcome::Waits(Wait::Pull);
         if let Some(pull) = detail.pull.as_ref().filter(|_| !is_told) {
             sentences.push(self.waits_for_pull(node, pull));
         }
@@ -188,7 +157,7 @@ impl Case<'_> {
         };
         match &node.outcome {
             // Told with its gates.
-            NodeOutcome::WaitsForGates { .. } => {
+            NodeOutcome::Waits(Wait::Gates { .. }) => {
                 Some(cordoned.trim_start().to_owned()).filter(|text| !text.is_empty())
             }
             NodeOutcome::Delete { .. } | NodeOutcome::UpdateInPlace { .. } => {

@@ -4,7 +4,7 @@ use super::{Case, Fault, Planted, lose_nodes};
 use crate::properties::oracle::max_surge;
 use crate::properties::planned;
 use daemonset::policy::{LifecyclePolicy, PodNames};
-use daemonset::report::{NodeOutcome, NodePlacement, PodState, PodVerdict};
+use daemonset::report::{NodeOutcome, NodePlacement, PodState, PodVerdict, Wait};
 use daemonset::{Action, CreateReason, Recording, RequeueReason};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn not_target(case: &Case<'_>) -> Option<Planted> {
 
 fn in_flight(case: &Case<'_>) -> Option<Planted> {
     create_where(case, "CreateInFlight", |placement, outcome| {
-        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::WaitsForCreatedPod { .. })
+        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::Waits(Wait::CreatedPod { .. }))
     })
 }
 
@@ -81,7 +81,7 @@ fn held_back(case: &Case<'_>) -> Option<Planted> {
         return None;
     }
     create_where(case, "HeldBack", |placement, outcome| {
-        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::WaitsForBackOff { .. })
+        *placement == NodePlacement::Run && matches!(outcome, NodeOutcome::Waits(Wait::BackOff { .. }))
     })
 }
 
@@ -116,7 +116,9 @@ fn one_surge_more(case: &Case<'_>) -> Option<Planted> {
     if nodes.any(|node| node.counts.taken && node.pods.iter().any(is_ready)) {
         return None;
     }
-    create_where(case, "SurgeExceeded", |_, outcome| matches!(outcome, NodeOutcome::HeldByMaxSurge { .. }))
+    create_where(case, "SurgeExceeded", |_, outcome| {
+        matches!(outcome, NodeOutcome::Waits(Wait::MaxSurge { .. }))
+    })
 }
 
 /// The new version took down as many nodes as may have two pods.

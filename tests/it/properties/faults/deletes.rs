@@ -4,7 +4,7 @@ use super::{Case, Fault, Planted, delete, lose_nodes, object, reference};
 use crate::properties::oracle::{Fleet, max_surge, max_unavailable};
 use daemonset::model::{Node, NodeName, Pod};
 use daemonset::policy::UnreadyPolicy;
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Action, ClaimReason, DeleteReason, Failure};
 use serde_json::json;
 
@@ -128,7 +128,7 @@ fn last_pod(case: &Case<'_>) -> Option<Planted> {
 fn leaves_too_early(case: &Case<'_>) -> Option<Planted> {
     let waits = |pod: &&Pod| {
         let node = case.plan.report.nodes.iter().find(|node| Fleet::target(pod) == Some(node.node.as_str()));
-        node.is_some_and(|node| matches!(node.outcome, NodeOutcome::WaitsForTargets { .. }))
+        node.is_some_and(|node| matches!(node.outcome, NodeOutcome::Waits(Wait::TargetNodes { .. })))
     };
     let last = alone(case).into_iter().filter(waits);
     case.with("LeavesTooEarly", delete(case.choose(last)?))

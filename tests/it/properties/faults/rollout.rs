@@ -2,7 +2,7 @@
 
 use super::{Case, Fault, Planted, delete};
 use daemonset::model::{ControllerRevision, ObjectRef};
-use daemonset::report::{NodeOutcome, PodState, PodVerdict};
+use daemonset::report::{NodeOutcome, PodState, PodVerdict, Wait};
 use daemonset::{Action, RevisionReason, RolloutReason};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn policy() -> Value {
 
 fn held_node_updated(case: &Case<'_>) -> Option<Planted> {
     let held = case.plan.report.nodes.iter().filter(|node| {
-        matches!(node.outcome, NodeOutcome::HeldByRollout { .. }) && case.strategy() == "RollingUpdate"
+        matches!(node.outcome, NodeOutcome::Waits(Wait::Rollout { .. })) && case.strategy() == "RollingUpdate"
     });
     // A pod whose deletion is in flight is terminating, whatever its object says: to delete it again breaks another rule.
     let is_ready =

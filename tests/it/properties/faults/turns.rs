@@ -7,7 +7,7 @@ use crate::properties::turn_invariants::in_turn;
 use crate::support::TURN_KEY;
 use daemonset::model::{IntOrString, Node, ObjectRef, Pod};
 use daemonset::policy::{InPlacePolicy, TurnMode};
-use daemonset::report::{NodeOutcome, NodeVerdict};
+use daemonset::report::{NodeOutcome, NodeVerdict, Wait};
 use daemonset::{Action, CreateReason, TurnReason};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ fn begins_without_need(case: &Case<'_>) -> Option<Planted> {
 
 fn ends_while_its_pod_waits(case: &Case<'_>) -> Option<Planted> {
     let waits = |verdict: &NodeVerdict| {
-        matches!(verdict.outcome, NodeOutcome::WaitsForGates { .. } | NodeOutcome::WaitsForRoom)
+        matches!(verdict.outcome, NodeOutcome::Waits(Wait::Gates { .. }) | NodeOutcome::Waits(Wait::Room))
     };
     case.with("TurnNotDue", patch(node_where(case, waits)?, None, TurnReason::TurnEnds))
 }
@@ -122,7 +122,7 @@ fn taken_while_turns_are_kept(case: &Case<'_>) -> Option<Planted> {
 }
 
 fn taken_behind_a_closed_gate(case: &Case<'_>) -> Option<Planted> {
-    let node = node_where(case, |verdict| matches!(verdict.outcome, NodeOutcome::WaitsForGates { .. }))?;
+    let node = node_where(case, |verdict| matches!(verdict.outcome, NodeOutcome::Waits(Wait::Gates { .. })))?;
     case.with("GateClosed", delete(candidate(case, node.metadata.name.as_str())?))
 }
 
@@ -134,7 +134,7 @@ fn too_many_turns(case: &Case<'_>) -> Option<Planted> {
     let counted = || case.plan.report.nodes.iter().filter(is_counted);
     let begun = counted().filter(|verdict| matches!(verdict.outcome, NodeOutcome::TurnBegins)).count();
     let waiting: Vec<&str> = counted()
-        .filter(|verdict| matches!(verdict.outcome, NodeOutcome::HeldByMaxUnavailable { .. }))
+        .filter(|verdict| matches!(verdict.outcome, NodeOutcome::Waits(Wait::MaxUnavailable { .. })))
         .map(|verdict| verdict.node.as_str())
         .collect();
     if begun + waiting.len() <= limit || waiting.is_empty() {
@@ -152,7 +152,7 @@ fn taken_before_its_images(case: &Case<'_>) -> Option<Planted> {
     let in_turn = in_turn(case.recording, &case.plan);
     let has_its_turn = |node: &str| case.recording.policy.turn.is_none() || in_turn.contains(node);
     let node = node_where(case, |verdict| {
-        matches!(verdict.outcome, NodeOutcome::WaitsForPull) && has_its_turn(verdict.node.as_str())
+        matches!(verdict.outcome, NodeOutcome::Waits(Wait::Pull)) && has_its_turn(verdict.node.as_str())
     })?;
     case.with("NotPulled", delete(candidate(case, node.metadata.name.as_str())?))
 }
@@ -161,7 +161,7 @@ fn begins_before_its_images(case: &Case<'_>) -> Option<Planted> {
     let in_turn = in_turn(case.recording, &case.plan);
     matches!(case.recording.policy.turn, Some(TurnMode::Take(_))).then_some(())?;
     let node = node_where(case, |verdict| {
-        matches!(verdict.outcome, NodeOutcome::WaitsForPull) && !in_turn.contains(verdict.node.as_str())
+        matches!(verdict.outcome, NodeOutcome::Waits(Wait::Pull)) && !in_turn.contains(verdict.node.as_str())
     })?;
     case.with("NotPulled", begin(case, node))
 }
@@ -238,7 +238,7 @@ fn changes_more_of_a_pod(case: &Case<'_>) -> Option<Planted> {
 /// The pod goes or, with turns, its node's turn begins. Under surge no pod goes before the new one is there.
 fn taken_without_place(case: &Case<'_>) -> Option<Planted> {
     max_unavailable(case.recording)?;
-    let node = node_where(case, |verdict| matches!(verdict.outcome, NodeOutcome::DoesNotFit { .. }))?;
+    let node = node_where(case, |verdict| matches!(verdict.outcome, NodeOutcome::Waits(Wait::Fit { .. })))?;
     let take = match case.recording.policy.turn {
         None => delete(candidate(case, node.metadata.name.as_str())?),
         Some(_) => begin(case, node),

@@ -8,7 +8,7 @@ use super::{Trial, watch};
 use daemonset::Action;
 use daemonset::model::{ControllerRevision, UpdateStrategy};
 use daemonset::policy::{FailureAction, Wave};
-use daemonset::report::{NodeOutcome, NodePlacement};
+use daemonset::report::{NodeOutcome, NodePlacement, Wait};
 use daemonset_sim::{Cluster, Kind, Probability, RolloutEnd};
 use jiff::SignedDuration;
 
@@ -308,7 +308,7 @@ impl Trial {
             let target = matches!(verdict.placement, daemonset::report::NodePlacement::Run);
             let updated = verdict.pods.iter().all(|pod| pod.updated);
             // A surge pod that was created when its node stopped being a target waits unbound beside the other pod.
-            let waits = !target && verdict.outcome == NodeOutcome::WaitsForReady;
+            let waits = !target && verdict.outcome == NodeOutcome::Waits(Wait::Ready);
             if (live > 1 && !waits) || (target && live == 0) || (target && !on_delete && !updated) {
                 return Err(format!("not as it should be: {verdict:#?}"));
             }

@@ -78,11 +78,11 @@ fn midrollout_waits_because_the_budget_is_spent() {
     let plan = planned(&recording);
     assert_eq!(plan.actions, []);
     assert_snapshot!(fleet(&plan), @r"
-    node-1: Run, hxw9r of revision 1 (OldRevision) Available: HeldByMaxUnavailable { used: 1, limit: 1 }
-    node-2: Run, h446g of revision 2 (TemplateGeneration) Pending: WaitsForReady
+    node-1: Run, hxw9r of revision 1 (OldRevision) Available: Waits(MaxUnavailable { used: 1, limit: 1 })
+    node-2: Run, h446g of revision 2 (TemplateGeneration) Pending: Waits(Ready)
     node-3: Run, f7xm5 of revision 2 (TemplateGeneration) Available: UpToDate
     node-4: Run, ghwxh of revision 2 (TemplateGeneration) Available: UpToDate
-    node-5: Run, h5v6t of revision 1 (OldRevision) Available: HeldByMaxUnavailable { used: 1, limit: 1 }
+    node-5: Run, h5v6t of revision 1 (OldRevision) Available: Waits(MaxUnavailable { used: 1, limit: 1 })
     ");
     assert_eq!(plan.status, Some(recording.daemon_set.status));
 }
@@ -97,7 +97,7 @@ fn midrollout_goes_on_when_the_new_pod_is_ready() {
     update the status (Changed)
     ");
     assert_snapshot!(plan.report.nodes[4].pods[0].pod.name, @"node-exporter-h5v6t");
-    assert_snapshot!(outcome(&plan.report.nodes[4]), @"HeldByMaxUnavailable { used: 1, limit: 1 }");
+    assert_snapshot!(outcome(&plan.report.nodes[4]), @"Waits(MaxUnavailable { used: 1, limit: 1 })");
 }
 
 #[test]
@@ -106,10 +106,10 @@ fn surge_waits_for_the_new_pod_beside_the_old_one() {
     let plan = planned(&recording);
     assert_snapshot!(actions(&plan), @"update the status (Changed)");
     assert_snapshot!(fleet(&plan), @r"
-    node-1: Run, gzlls of revision 2 (TemplateGeneration) Pending, r4cx9 of revision 1 (OldRevision) Available: WaitsForReady
-    node-2: Run, w2tfg of revision 1 (OldRevision) Available: HeldByMaxSurge { used: 1, limit: 1 }
-    node-3: Run, lkmvf of revision 1 (OldRevision) Available: HeldByMaxSurge { used: 1, limit: 1 }
-    node-4: Run, 2mdbf of revision 1 (OldRevision) Available: HeldByMaxSurge { used: 1, limit: 1 }
+    node-1: Run, gzlls of revision 2 (TemplateGeneration) Pending, r4cx9 of revision 1 (OldRevision) Available: Waits(Ready)
+    node-2: Run, w2tfg of revision 1 (OldRevision) Available: Waits(MaxSurge { used: 1, limit: 1 })
+    node-3: Run, lkmvf of revision 1 (OldRevision) Available: Waits(MaxSurge { used: 1, limit: 1 })
+    node-4: Run, 2mdbf of revision 1 (OldRevision) Available: Waits(MaxSurge { used: 1, limit: 1 })
     node-5: Run, w4qrb of revision 2 (TemplateGeneration) Available: UpToDate
     ");
     // Kubernetes' controller stopped before it counted node-5, whose old pod had just gone. node-1 still has its own
@@ -177,7 +177,7 @@ fn undo_makes_the_older_revision_current_again() {
     assert_eq!(current(&plan), ("node-exporter-6ddcdf997f", RevisionOrigin::CurrentAgain));
     assert_snapshot!(fleet(&plan), @r"
     node-1: Run, r8qb6 of revision 4 (CurrentRevision) Available: UpToDate
-    node-2: Run, 66b84 of revision 3 (OldRevision) Available: HeldByMaxUnavailable { used: 1, limit: 1 }
+    node-2: Run, 66b84 of revision 3 (OldRevision) Available: Waits(MaxUnavailable { used: 1, limit: 1 })
     node-3: Run, 669t5 of revision 4 (CurrentRevision) Available: UpToDate
     node-4: Run, 68lkb of revision 4 (CurrentRevision) Available: UpToDate
     node-5: Run, wg6gl of revision 3 (OldRevision) Pending: Delete { reason: OutdatedPending, rejected: None }
@@ -194,7 +194,7 @@ fn large_waits_because_a_tenth_of_the_nodes_is_down() {
     assert_eq!(plan.actions, []);
     assert_eq!(plan.report.strategy, Some(StrategyInForce::Replace(IntOrString::Percent(10))));
     let expected =
-        [("HeldByMaxUnavailable { used: 10, limit: 10 }", 50), ("UpToDate", 40), ("WaitsForReady", 10)];
+        [("Waits(MaxUnavailable { used: 10, limit: 10 })", 50), ("UpToDate", 40), ("Waits(Ready)", 10)];
     assert_eq!(outcomes(&plan), expected.map(|(outcome, nodes)| (outcome.to_owned(), nodes)).into());
     assert_eq!(plan.status, Some(recording.daemon_set.status));
 }
@@ -205,7 +205,7 @@ fn large_goes_on_with_a_tenth_of_the_nodes() {
     make_ready(&mut recording);
     let expected = [
         ("Delete { reason: OutdatedAvailable, rejected: None }", 10),
-        ("HeldByMaxUnavailable { used: 10, limit: 10 }", 40),
+        ("Waits(MaxUnavailable { used: 10, limit: 10 })", 40),
         ("UpToDate", 50),
     ];
     let outcomes = outcomes(&planned(&recording));

@@ -5,7 +5,7 @@ use crate::support::{
     Given, PodStory, at, given, new, node, old, on_delete, pod, revision, rolling, steps, surging, template,
 };
 use daemonset::Action;
-use daemonset::report::NodeOutcome;
+use daemonset::report::{NodeOutcome, Wait};
 use serde_json::{Value, json};
 
 fn driven(rollout: Value) -> Given {
@@ -97,7 +97,7 @@ fn the_first_pod_waits_for_the_revision_of_the_other_controller() {
         let plan = fleet.node(node("a").has(old())).plan();
         (plan.report.nodes[0].outcome.clone(), deletes(&plan))
     };
-    let waits = (NodeOutcome::WaitsForRevision, Vec::<String>::new());
+    let waits = (NodeOutcome::Waits(Wait::Revision), Vec::<String>::new());
     let fresh = || driven(json!({})).with("/daemonSet/spec/template", template("newer"));
     assert_eq!(outcome(fresh()), waits);
     assert_eq!(outcome(fresh().policy(json!({"drive": rolling(1)}))), waits, "without waves, too");
@@ -117,12 +117,19 @@ fn the_first_pod_waits_for_the_revision_of_the_other_controller() {
 #[test]
 fn a_node_without_a_pod_waits_for_the_other_controller() {
     let outcome = |fleet: Given| fleet.plan().report.nodes[0].outcome.clone();
-    assert_eq!(outcome(driven(json!({})).node(node("a"))), NodeOutcome::WaitsForCreate);
+    assert_eq!(outcome(driven(json!({})).node(node("a"))), NodeOutcome::Waits(Wait::OtherControllerCreates));
     let failed = || driven(json!({})).node(node("a").has(new().failed()));
-    assert_eq!(outcome(failed()), NodeOutcome::WaitsForCreate, "it deletes the failed pod first");
+    assert_eq!(
+        outcome(failed()),
+        NodeOutcome::Waits(Wait::OtherControllerCreates),
+        "it deletes the failed pod first"
+    );
     assert_eq!(deletes(&failed().plan()), Vec::<String>::new());
     let ends = driven(json!({})).node(node("a").has(old().terminating(30)));
-    assert!(matches!(outcome(ends), NodeOutcome::WaitsForTermination { .. }), "its name is free only then");
+    assert!(
+        matches!(outcome(ends), NodeOutcome::Waits(Wait::Termination { .. })),
+        "its name is free only then"
+    );
 }
 
 /// Nodes that have the good version fill the first waves at once, and the failed node would wait for a bake and an approval.

@@ -4,7 +4,7 @@ use super::{mark, revisions, steered};
 use crate::support::{Given, at, new, node, old, revision};
 use daemonset::Plan;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
-use daemonset::report::{NodeOutcome, RolloutStage, WaveProgress};
+use daemonset::report::{NodeOutcome, RolloutStage, Wait, WaveProgress};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn progress(plan: &Plan) -> Vec<WaveProgress> {
 fn held(plan: &Plan, name: &str) -> Value {
     let verdict = plan.report.node(name).unwrap();
     match &verdict.outcome {
-        NodeOutcome::HeldByRollout { because, .. } => serde_json::to_value(because).unwrap(),
+        NodeOutcome::Waits(Wait::Rollout { because, .. }) => serde_json::to_value(because).unwrap(),
         other => json!(format!("{other:?}")),
     }
 }

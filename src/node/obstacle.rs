@@ -21,7 +21,7 @@ pub struct Obstacle {
 pub enum ObstacleKind {
     /// The selector is empty: the controller does nothing.
     SelectingAll,
-    /// The DaemonSet is being deleted: the controller does nothing. With [`Signs::last_change`](super::Signs::last_change) only once
+    /// The DaemonSet is being deleted: the controller does nothing. With [`Signs::last_change`](crate::outlook::Signs::last_change) only once
     /// nothing has changed for the caller's patience.
     BeingDeleted,
     /// The strategy is OnDelete: a person deletes the outdated pods.
@@ -35,7 +35,7 @@ pub enum ObstacleKind {
     /// A terminating pod is overdue: its kubelet does not answer, or a finalizer holds it.
     Overdue,
     /// The node went down with the updated pod on it, and counts against the limit; or its kubelet is silent for longer than the caller's
-    /// patience ([`Signs::silent_node`](super::Signs::silent_node)).
+    /// patience ([`Signs::silent_node`](crate::outlook::Signs::silent_node)).
     NodeLost,
     /// The update deleted the node's pod, and the node is no Ready target node any more: it counts against the limit.
     NodeTaken,
@@ -53,7 +53,8 @@ pub enum ObstacleKind {
     /// refused.
     NotDone,
     /// The policy of turns can't be read.
-    TurnsKept,
+    #[serde(rename = "TurnsKept")]
+    TurnsFrozen,
     /// Gates of the node's turn have not opened for longer than the caller's patience, or for so long since they are overdue. Where the
     /// policy takes the pod all the same, they are no obstacle.
     ClosedGates,
@@ -88,7 +89,7 @@ impl ObstacleKind {
         ObstacleKind::RolloutFailed,
         ObstacleKind::Rejected,
         ObstacleKind::NotDone,
-        ObstacleKind::TurnsKept,
+        ObstacleKind::TurnsFrozen,
         ObstacleKind::ClosedGates,
         ObstacleKind::NodeUnreachable,
         ObstacleKind::DoesNotFit,
@@ -135,7 +136,7 @@ impl fmt::Display for ObstacleKind {
             ObstacleKind::NotDone => {
                 "actions are due and nobody does them: look whether a controller runs, and whether a webhook or a quota refuses its calls"
             }
-            ObstacleKind::TurnsKept => "the policy of turns can't be read, so that no node is changed: repair it",
+            ObstacleKind::TurnsFrozen => "the policy of turns can't be read, so that no node is changed: repair it",
             ObstacleKind::ClosedGates => "gates of the node's turn are not open: look at those who open them",
             ObstacleKind::NodeUnreachable => "the node does not report: repair or remove it",
             ObstacleKind::DoesNotFit => {
