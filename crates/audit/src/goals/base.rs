@@ -4,8 +4,8 @@ use super::super::lineage::{Lineage, Member};
 use super::super::stage::{PodStage, PodStages};
 use super::marks;
 use super::undo::{restored_at, undone_number};
-use daemonset::internal::{CompiledTemplate, HashIx, IndexVec, Ownership, Placement, Problems, Template};
-use daemonset::{NodeView, RevisionView, Snapshot};
+use daemonset::internal::{CompiledTemplate, HashIx, IndexVec, Ownership, Problems, Template};
+use daemonset::{RevisionView, Snapshot};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -46,11 +46,6 @@ impl<'s> Base<'s> {
             let template = usable(snapshot, member.view)?;
             Some(Base { view: member.view, hash: member.hash, template })
         })
-    }
-
-    /// Whether a node should run its pod.
-    pub(super) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        self.template.decide(node).placement
     }
 }
 

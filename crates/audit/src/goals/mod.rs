@@ -20,7 +20,8 @@ pub(super) use base::Base;
 pub(super) use groups::{Group, NodeGroups, Regrouped};
 pub(super) use nodes::may_fail_at;
 pub(super) use rules::check;
-pub(super) use surroundings::{Surroundings, Whole};
+pub use surroundings::Surroundings;
+pub(super) use surroundings::Whole;
 pub(super) use undo::is_undone_lately;
 
 use super::lineage::Lineage;
@@ -94,10 +95,22 @@ impl<'s> Goals<'s> {
     /// Of the nodes of a snapshot that has all of them.
     pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let Some(policy) = &snapshot.spec().policy.rollout else { return Goals::unsteered(snapshot) };
-        let mut groups = NodeGroups::new(&policy.waves);
-        let Ok((goals, _)) =
-            Goals::steered(snapshot, policy, actions, &mut groups, &Whole::new(snapshot, policy));
+        let Ok(goals) = Goals::of_all(snapshot, policy, actions, &Whole::new(snapshot, policy));
         goals
+    }
+
+    /// The same of a rollout, with these facts about the nodes.
+    ///
+    /// # Errors
+    /// As [`steered`](Self::steered).
+    pub(super) fn of_all<S: Surroundings>(
+        snapshot: &'s Snapshot<'s>,
+        policy: &'s RolloutPolicy,
+        actions: &'s [Action],
+        surroundings: &S,
+    ) -> Result<Self, S::Error> {
+        let mut groups = NodeGroups::new(&policy.waves);
+        Ok(Goals::steered(snapshot, policy, actions, &mut groups, surroundings, |_| 0)?.0)
     }
 
     /// Without a rollout.
@@ -105,7 +118,8 @@ impl<'s> Goals<'s> {
         Goals { snapshot, nodes: Vec::new().into(), rollout: None }
     }
 
-    /// Of the nodes of a snapshot beside those that are grouped already. They are grouped as well; returns the nodes whose group has changed.
+    /// Of the nodes of a snapshot beside those that are grouped already, with the live pods that these have of each hash. They are grouped
+    /// as well; returns the nodes whose group has changed.
     ///
     /// # Errors
     /// Where the placement of a node by the template of base is not known.
@@ -115,13 +129,15 @@ impl<'s> Goals<'s> {
         actions: &'s [Action],
         groups: &mut NodeGroups,
         surroundings: &S,
+        live_elsewhere: impl Fn(&str) -> u32,
     ) -> Result<(Self, Regrouped), S::Error> {
         let lineage = Lineage::new(snapshot, None, actions);
         let stages = PodStages::new(snapshot);
         let judged_by = policy.on_failure.as_ref().filter(|_| can_be_marked(snapshot, &lineage));
-        let base = Base::choose(snapshot, &lineage, &stages, |hash| surroundings.live_elsewhere(hash));
+        let base = Base::choose(snapshot, &lineage, &stages, live_elsewhere);
         let by_base = enumerate(snapshot.nodes()).map(|(node, _)| {
-            base.as_ref().map(|base| surroundings.placement_by(base, node)).transpose().map(ByBase)
+            let by = |base: &Base<'_>| surroundings.placement_by(base.view.uid, &base.template, node);
+            base.as_ref().map(by).transpose().map(ByBase)
         });
         let by_base: IndexVec<NodeIx, ByBase> = by_base.collect::<Result<Vec<_>, _>>()?.into();
         let facts = nodes::facts(snapshot, &lineage, &stages, judged_by);

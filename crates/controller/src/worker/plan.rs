@@ -13,9 +13,9 @@ use daemonset::report::{RolloutReport, RolloutStage, Warning};
 use daemonset::{
     EventType, InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
 };
-use daemonset_audit::{Auditor, Violation, audit};
+use daemonset_audit::{Violation, audit};
 use daemonset_executor::internal::is_of_turns;
-use daemonset_incremental::{Tracker, VerifyError};
+use daemonset_incremental::{Auditor, Tracker, VerifyError};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;

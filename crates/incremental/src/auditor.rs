@@ -1,18 +1,15 @@
-//! Plans from changes, judged by the objects that a tracker keeps.
+//! Plans from changes, judged by the facts that a tracker keeps. The rules are those of the crate daemonset-audit.
 
-use crate::beside::{Beside, Elsewhere};
-use crate::context::Context;
-use crate::counted::{Counted, Part};
-use crate::fleet::Fleet;
-use crate::goals::{Goals, NodeGroups};
-use crate::violation::{Findings, Violation};
-use crate::{audit_towards, check_objects, list, status};
-use daemonset::{Action, ObservedAt, Snapshot};
-use daemonset_incremental::{NeedsLists, Tracker};
+use crate::{NeedsLists, Tracker};
+use daemonset::internal::{CompiledTemplate, NodeIx, Placement, Position};
+use daemonset::{Action, ObservedAt};
+use daemonset_audit::Violation;
+use daemonset_audit::internal::{Counted, Surroundings, audit_in};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use thiserror::Error;
 
-/// Why a tracker does not keep the objects that an audit needs. [`audit()`](crate::audit()) of a snapshot of all objects has an answer.
+/// Why a tracker does not keep the objects that an audit needs. [`audit()`](daemonset_audit::audit()) of a snapshot of all objects has an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotKept {
@@ -25,15 +22,14 @@ pub enum NotKept {
     OtherBase,
 }
 
-/// As [`audit()`](crate::audit()), by the objects that a tracker keeps for its plans, at this instant.
+/// As [`audit()`](daemonset_audit::audit()), by the objects that a tracker keeps for its plans, at this instant.
 ///
-/// An object of another owner is not kept: an action on it is an [`UnknownObject`](crate::ViolationKind::UnknownObject). The cost
+/// An object of another owner is not kept: an action on it is an [`UnknownObject`](daemonset_audit::ViolationKind::UnknownObject). The cost
 /// grows as nodes and pods do.
 ///
 /// ```
 /// use daemonset::{Observed, Policy, model};
-/// use daemonset_incremental::{NeedsLists, Tracker};
-/// use daemonset_audit::{NotKept, audit_kept};
+/// use daemonset_incremental::{NeedsLists, NotKept, Tracker, audit_kept};
 /// use serde_json::{from_value, json};
 ///
 /// # let daemon_set: model::DaemonSet = from_value(json!({
@@ -60,16 +56,7 @@ pub fn audit_kept(
     at: impl Into<ObservedAt>,
 ) -> Result<Vec<Violation>, NotKept> {
     let (slots, snapshot) = tracker.kept_part(tracker.node_slots(), at.into())?;
-    let goals = match &snapshot.spec().policy.rollout {
-        None => Goals::unsteered(&snapshot),
-        Some(policy) => {
-            let beside = Beside { tracker, slots: &slots, elsewhere: &Elsewhere::default() };
-            let (goals, _) =
-                Goals::steered(&snapshot, policy, actions, &mut NodeGroups::new(&policy.waves), &beside)?;
-            goals
-        }
-    };
-    Ok(audit_towards(&snapshot, &goals, actions))
+    audit_in(&snapshot, &KeptFacts { tracker, slots: &slots }, actions)
 }
 
 /// Judges the plans of one [`Tracker`], each at the cost of the changes since the last one.
@@ -85,8 +72,7 @@ pub fn audit_kept(
 ///
 /// ```
 /// use daemonset::{Observed, Policy, model};
-/// use daemonset_audit::Auditor;
-/// use daemonset_incremental::Tracker;
+/// use daemonset_incremental::{Auditor, Tracker};
 /// use serde_json::{from_value, json};
 ///
 /// # let daemon_set: model::DaemonSet = from_value(json!({
@@ -105,6 +91,8 @@ pub fn audit_kept(
 #[derive(Debug, Default)]
 pub struct Auditor {
     counted: Counted,
+    /// The nodes that the memory had an entry of when they were counted.
+    remembered: BTreeSet<u32>,
 }
 
 impl Auditor {
@@ -121,12 +109,13 @@ impl Auditor {
         let at = at.into();
         let touched = tracker.take_touched()?;
         // With a clock that goes back, a pod that was available may be so no longer.
-        if touched.is_none() || at.now < self.counted.now {
+        if touched.is_none() || at.now < self.counted.now() {
             self.counted = Counted::default();
         }
         if let Some(touched) = touched.filter(|_| self.counted.has_nodes()) {
             let mut slots = touched;
-            slots.extend(self.counted.due_again(at.now));
+            slots.extend(self.counted.due(at.now));
+            slots.extend(&self.remembered);
             slots.extend(tracker.remembered_slots());
             slots.extend(actions.iter().flat_map(|action| slots_of(tracker, action)));
             if let Some(violations) = self.judge(tracker, slots, actions, at)? {
@@ -154,41 +143,35 @@ impl Auditor {
         // Nodes that are gone count no more.
         counted.forget(slots.iter());
         let (slots, snapshot) = tracker.kept_part(slots, at)?;
-        let goals = goals(&mut counted, tracker, &slots, &snapshot, actions)?;
-        let context = Context::new(&snapshot, &goals, actions);
-        if !counted.rests_on(&context) {
-            return Ok(None);
+        let violations = counted.judge(&snapshot, &KeptFacts { tracker, slots: &slots }, actions)?;
+        if violations.is_some() {
+            self.counted = counted;
+            self.remembered = tracker.remembered_slots().collect();
         }
-        let others = counted.others(&goals);
-        counted.count(&Part { context: &context, slots: &slots }, tracker.remembered_slots());
-        self.counted = counted;
-        let mut findings = Findings::new(&snapshot, actions);
-        list::check(&snapshot, actions, &mut findings);
-        status::check(&snapshot, &goals, others.sums, actions, &mut findings);
-        if !status::check_untouched(&snapshot, actions, &mut findings) {
-            check_objects(&context, Fleet::new(&context).beside(others), &mut findings);
-        }
-        Ok(Some(findings.in_order()))
+        Ok(violations)
     }
 }
 
-/// The goals of the nodes of a part, beside all others that are counted.
-///
-/// # Errors
-/// [`NotKept::OtherBase`].
-fn goals<'s>(
-    counted: &mut Counted,
-    tracker: &Tracker,
-    slots: &[u32],
-    snapshot: &'s Snapshot<'s>,
-    actions: &'s [Action],
-) -> Result<Goals<'s>, NotKept> {
-    let Some(policy) = &snapshot.spec().policy.rollout else { return Ok(Goals::unsteered(snapshot)) };
-    let (groups, elsewhere) = counted.groups(policy);
-    let (goals, regrouped) =
-        Goals::steered(snapshot, policy, actions, groups, &Beside { tracker, slots, elsewhere })?;
-    counted.regroup(regrouped);
-    Ok(goals)
+/// The facts that a snapshot of the kept nodes in these slots lacks.
+struct KeptFacts<'t> {
+    tracker: &'t Tracker,
+    slots: &'t [u32],
+}
+
+impl Surroundings for KeptFacts<'_> {
+    type Error = NotKept;
+
+    fn key(&self, node: NodeIx) -> u32 {
+        self.slots.get(node.index()).copied().unwrap_or(u32::MAX)
+    }
+
+    fn matches(&self, node: NodeIx) -> Arc<[bool]> {
+        self.tracker.wave_matches(self.key(node)).collect()
+    }
+
+    fn placement_by(&self, base: &str, _: &CompiledTemplate, node: NodeIx) -> Result<Placement, NotKept> {
+        self.tracker.base_placement(self.key(node), base).ok_or(NotKept::OtherBase)
+    }
 }
 
 /// The slots of the nodes that an action names, by itself or by its pod.
