@@ -225,9 +225,32 @@ impl Tracker {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
+        self.verify_if(|_| true, || observed, at)
+    }
+
+    /// Plans from the applied changes, and compares as [`verify`](Self::verify) does if `is_due` says so of the plan. `list` gives all
+    /// objects, for a comparison alone.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_if<'a, N, P, R>(
+        &mut self,
+        is_due: impl FnOnce(&Plan) -> bool,
+        list: impl FnOnce() -> Observed<'a, N, P, R>,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Plan, VerifyError>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
         let at = at.into();
         let before = self.reconciler.memory().clone();
         let planned = self.plan(at)?;
+        if !is_due(&planned) {
+            return Ok(planned);
+        }
+        let observed = list();
         let builder = Snapshot::new(observed, at).memory(&before).policy(self.policy());
         let snapshot = builder.check_of_kind(self.kind());
         let error = match &snapshot {
