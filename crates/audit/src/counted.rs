@@ -1,12 +1,12 @@
 //! The nodes of a fleet, counted once and again when something about them has changed.
 
-use crate::context::Context;
+use crate::facts::stage::PodStage;
+use crate::fleet::context::Context;
+use crate::fleet::leaving::{is_last, leaves_last};
 use crate::fleet::{Carried, Fleet, Others, Sums};
 use crate::goals::{Goals, Group, NodeGroups, Regrouped, Surroundings, may_fail_at};
-use crate::limits::{is_last, leaves_last};
-use crate::stage::PodStage;
+use crate::rules;
 use crate::violation::{Findings, Violation};
-use crate::{check_objects, list, status};
 use daemonset::internal::{IndexVec, NodeIx, Strategy};
 use daemonset::model::Toleration;
 use daemonset::{Action, PodView, Snapshot};
@@ -142,10 +142,8 @@ impl Counted {
         let others = self.others(&goals);
         self.count(&context, |node| surroundings.key(node));
         let mut findings = Findings::new(snapshot, actions);
-        list::check(snapshot, actions, &mut findings);
-        status::check(snapshot, &goals, others.sums, actions, &mut findings);
-        if !status::check_untouched(snapshot, actions, &mut findings) {
-            check_objects(&context, Fleet::new(&context).beside(others), &mut findings);
+        if rules::check_list(snapshot, &goals, others.sums, actions, &mut findings).is_continue() {
+            rules::check_objects(&context, Fleet::new(&context).beside(others), &mut findings);
         }
         Ok(Some(findings.in_order()))
     }
@@ -226,7 +224,7 @@ impl Counted {
             let due = changes_at(context.snapshot, node, pod);
             nodes.change(node, |node| node.due = [node.due, due].into_iter().flatten().min());
             let Some(hash) = facts.hash.map(|hash| context.lineage.hash(hash)) else { continue };
-            let stage = context.stages.stage(pod, facts, &context.lineage);
+            let stage = context.stage(pod, facts);
             let may_live = !matches!(stage, PodStage::Terminating | PodStage::Gone);
             let pods = HashPods {
                 carried: Carried { pods: 1, left_behind: may_live.into() },
@@ -252,7 +250,7 @@ fn count_towards(
     }
     let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
     for (_, pod, facts) in context.own_pods() {
-        let stage = context.stages.stage(pod, facts, &context.lineage);
+        let stage = context.stage(pod, facts);
         let Some(node) = facts.node.filter(|_| is_last(stage)) else { continue };
         let leaves = leaves_last(&context, &fleet, node, pod);
         nodes.change(node, |node| of_goal(&mut node.sums).leaving |= u32::from(leaves));

@@ -26,42 +26,21 @@
     clippy::unwrap_used
 )]
 
-mod changes;
-mod claims;
-mod context;
 mod counted;
-mod creates;
-mod deletes;
-mod excuse;
-mod fit;
+mod facts;
 mod fleet;
 mod goals;
-mod in_place;
 mod kind;
-mod limits;
-mod lineage;
-mod list;
-mod manifests;
-mod memories;
-mod named;
-mod names;
-mod pull_manifests;
-mod pulls;
-mod revisions;
-mod stage;
-mod status;
-mod turn_rules;
-mod turns;
+mod rules;
 mod violation;
 
 pub use kind::{BudgetFigure, ViolationKind};
 pub use violation::{Violation, ViolationSubject};
 
-use context::Context;
 use daemonset::{Action, CustomSnapshot, Snapshot};
+use fleet::context::Context;
 use fleet::{Fleet, Sums};
 use goals::{Goals, Surroundings};
-use turn_rules::Rooms;
 use violation::Findings;
 
 /// The safety rules that these actions break, in the order of the actions; empty for every plan of
@@ -128,34 +107,11 @@ pub fn audit_in<S: Surroundings>(
 /// The same, of a snapshot of all nodes with these goals.
 fn audit_towards(snapshot: &Snapshot<'_>, goals: &Goals<'_>, actions: &[Action]) -> Vec<Violation> {
     let mut findings = Findings::new(snapshot, actions);
-    list::check(snapshot, actions, &mut findings);
-    status::check(snapshot, goals, Sums::default(), actions, &mut findings);
-    if status::check_untouched(snapshot, actions, &mut findings) {
-        return findings.in_order();
+    if rules::check_list(snapshot, goals, Sums::default(), actions, &mut findings).is_continue() {
+        let context = Context::new(snapshot, goals, actions);
+        rules::check_objects(&context, Fleet::new(&context), &mut findings);
     }
-    let context = Context::new(snapshot, goals, actions);
-    let fleet = Fleet::new(&context);
-    check_objects(&context, fleet, &mut findings);
     findings.in_order()
-}
-
-/// The rules about the objects of the actions.
-fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Findings<'_>) {
-    claims::check(context, findings);
-    let ranked = turn_rules::ranked(context, &fleet);
-    let losses = fleet.lose(context);
-    let rooms = Rooms::new(context, &fleet, ranked);
-    limits::check_deletes(context, &fleet, &losses, findings);
-    turn_rules::check(context, &fleet, &rooms, findings);
-    pulls::check(context, fleet.desired, findings);
-    limits::check_leaving(context, &fleet, findings);
-    deletes::check(context, &fleet, findings);
-    changes::check(context, findings);
-    let surged = creates::check(context, &mut fleet, findings);
-    limits::check_surge(context, &fleet, &surged, findings);
-    manifests::check(context, findings);
-    revisions::check(context, &fleet, findings);
-    goals::check(context, findings);
 }
 
 /// As [`audit()`], of a plan whose objects the caller makes.

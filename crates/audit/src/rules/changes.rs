@@ -1,12 +1,12 @@
 //! Changes of pods in their place: where one is possible, and the patch that makes a pod of the old revision one of the goal. Told apart
 //! from the planner, by the effect of the patch.
 
-use super::context::{Context, Deletion, Goal};
-use super::in_place;
-use super::kind::ViolationKind;
-use super::memories;
-use super::stage::PodStage;
-use super::violation::Findings;
+use crate::facts::in_place;
+use crate::facts::memories;
+use crate::facts::stage::PodStage;
+use crate::fleet::context::{Context, Deletion, Goal};
+use crate::kind::ViolationKind;
+use crate::violation::Findings;
 use daemonset::internal::{NodeIx, Phase, Strategy};
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::{IN_PLACE_ANNOTATION, TEMPLATE_GENERATION_LABEL};
@@ -27,7 +27,7 @@ struct Change<'s> {
 }
 
 /// Checks all changes of pods in their place.
-pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     for take in &context.deletes {
         if let Some(Action::UpdatePodInPlace { patch, .. }) = context.actions.get(take.action) {
             if let Some(kind) = wrong_change(context, take, patch) {
@@ -49,7 +49,7 @@ fn wrong_change(context: &Context<'_>, take: &Deletion<'_>, patch: &Value) -> Op
 }
 
 /// Whether the one live pod of a node can be changed in its place.
-pub(super) fn is_possible_on(context: &Context<'_>, node: NodeIx) -> bool {
+pub(crate) fn is_possible_on(context: &Context<'_>, node: NodeIx) -> bool {
     let mut live = context.live_pods_of(node);
     live.next().is_some_and(|pod| possible(context, node, pod).is_some())
 }

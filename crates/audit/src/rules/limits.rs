@@ -1,19 +1,17 @@
 //! maxUnavailable, maxSurge and the nodes that leave last, counted again.
 
-use super::context::Context;
-use super::deletes::is_withdrawn;
-use super::fleet::{Fleet, Loss};
-use super::kind::{BudgetFigure, ViolationKind};
-use super::stage::PodStage;
-use super::violation::Findings;
-use daemonset::PodView;
-use daemonset::internal::{NodeIx, Placement, Strategy};
+use crate::fleet::context::Context;
+use crate::fleet::leaving::{is_last, leaves_last};
+use crate::fleet::{Fleet, Loss};
+use crate::kind::{BudgetFigure, ViolationKind};
+use crate::violation::Findings;
+use daemonset::internal::{NodeIx, Strategy};
 use daemonset::model::IntOrString;
 use daemonset::policy::UnreadyPolicy;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A limit in nodes: percentages of D round up.
-pub(super) fn nodes(limit: IntOrString, desired: u32) -> u32 {
+pub(crate) fn nodes(limit: IntOrString, desired: u32) -> u32 {
     match limit {
         IntOrString::Int(nodes) => nodes,
         IntOrString::Percent(percent) => {
@@ -49,7 +47,7 @@ impl Meter {
 
 /// maxUnavailable without surge: the losses of target nodes by the list's deletes, as if all happened at once and no new
 /// pod became available.
-pub(super) fn check_deletes(
+pub(crate) fn check_deletes(
     context: &Context<'_>,
     fleet: &Fleet,
     losses: &[Loss],
@@ -81,7 +79,7 @@ pub(super) fn check_deletes(
 }
 
 /// maxSurge: `surged` are the creates beside an outdated pod, as positions in the list.
-pub(super) fn check_surge(
+pub(crate) fn check_surge(
     context: &Context<'_>,
     fleet: &Fleet,
     surged: &[usize],
@@ -102,24 +100,9 @@ pub(super) fn check_surge(
     }
 }
 
-/// Whether a pod is an available outdated one.
-pub(super) fn is_last(stage: PodStage) -> bool {
-    match stage {
-        PodStage::Live(rank) => rank.is_outdated() && rank.is_available(),
-        PodStage::Failed | PodStage::Succeeded | PodStage::Terminating | PodStage::Gone => false,
-    }
-}
-
-/// Whether the node leaves with this pod, whose toleration the template has withdrawn.
-pub(super) fn leaves_last(context: &Context<'_>, fleet: &Fleet, node: NodeIx, pod: &PodView<'_>) -> bool {
-    let may_stay = matches!(context.goals.placement(node), Placement::ContinueOnly(_));
-    let successor = fleet.nodes.at(node).staying(|rank| !rank.is_outdated() && rank.is_available());
-    may_stay && !context.goals.is_held(node) && successor == 0 && is_withdrawn(context, node, pod)
-}
-
 /// Under surge, of the nodes whose available pod goes by a withdrawn toleration as many stay as target nodes have no
 /// available pod.
-pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+pub(crate) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
     let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
     let mut emptied: BTreeMap<NodeIx, usize> = BTreeMap::new();
     for delete in context.deletes.iter().filter(|delete| is_last(delete.stage)) {
@@ -133,7 +116,7 @@ pub(super) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut
     }
     let leaving: BTreeSet<NodeIx> = context
         .own_pods()
-        .filter(|(_, pod, facts)| is_last(context.stages.stage(pod, facts, &context.lineage)))
+        .filter(|(_, pod, facts)| is_last(context.stage(pod, facts)))
         .filter_map(|(_, pod, facts)| facts.node.filter(|node| leaves_last(context, fleet, *node, pod)))
         .collect();
     let (leaving, unavailable) = (leaving.len() as u32 + fleet.others.sums.leaving, fleet.unavailable);

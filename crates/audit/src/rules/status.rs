@@ -1,11 +1,11 @@
 //! The written status, and the DaemonSets for which nothing may be done at all.
 
-use super::fleet::Sums;
-use super::goals::Goals;
-use super::kind::ViolationKind;
-use super::turn_rules;
-use super::turns::Written;
-use super::violation::Findings;
+use crate::facts::turns::Written;
+use crate::fleet::Sums;
+use crate::goals::Goals;
+use crate::kind::ViolationKind;
+use crate::rules::turns;
+use crate::violation::Findings;
 use daemonset::internal::{Placement, enumerate};
 use daemonset::model::DaemonSetStatus;
 use daemonset::{Action, Snapshot, StatusReason, TurnReason};
@@ -18,7 +18,7 @@ fn changes_an_object(action: &Action) -> bool {
 
 /// Whether nothing may be done. Then each action that changes an object is a violation, and no other rule applies. An
 /// empty selector comes before a deletion.
-pub(super) fn check_untouched(
+pub(crate) fn check_untouched(
     snapshot: &Snapshot<'_>,
     actions: &[Action],
     findings: &mut Findings<'_>,
@@ -44,12 +44,12 @@ fn is_right_end(snapshot: &Snapshot<'_>, action: &Action) -> bool {
     let Action::PatchNode { node, reason: TurnReason::TurnEnds, .. } = action else { return false };
     let view = snapshot.index().node(&node.name).map(|node| snapshot.node(node));
     view.is_some_and(|view| {
-        Written::on(snapshot, view).is_some() && turn_rules::wrong_form(snapshot, view, action).is_none()
+        Written::on(snapshot, view).is_some() && turns::wrong_form(snapshot, view, action).is_none()
     })
 }
 
 /// Checks every status that is written.
-pub(super) fn check(
+pub(crate) fn check(
     snapshot: &Snapshot<'_>,
     goals: &Goals<'_>,
     others: Sums,

@@ -1,6 +1,6 @@
 //! The turns of nodes, read apart from the planner: the nodes in turn, and the gates that are open on them.
 
-use super::memories;
+use crate::facts::memories;
 use daemonset::internal::{NodeIx, Strategy, enumerate, rfc3339};
 use daemonset::policy::{OnTimeout, TurnMode, TurnPolicy};
 use daemonset::{Action, NodeView, Snapshot, TurnReason};
@@ -8,39 +8,39 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The annotations of all turns begin so.
-pub(super) const PREFIX: &str = "turn.daemonset/";
+pub(crate) const PREFIX: &str = "turn.daemonset/";
 
 /// The word of a turn that has cordoned its node.
-pub(super) const CORDONED: &str = " cordoned";
+pub(crate) const CORDONED: &str = " cordoned";
 
 /// The nodes in turn.
-pub(super) struct Turns<'s> {
+pub(crate) struct Turns<'s> {
     turns: BTreeMap<NodeIx, Turn<'s>>,
     /// The nodes whose turn the list ends.
     ended: BTreeSet<NodeIx>,
 }
 
 /// A turn of the DaemonSet.
-pub(super) struct Turn<'s> {
-    pub(super) at: Timestamp,
+pub(crate) struct Turn<'s> {
+    pub(crate) at: Timestamp,
     /// `None` while the snapshot does not show it.
-    pub(super) written: Option<Written<'s>>,
+    pub(crate) written: Option<Written<'s>>,
     /// A patch of the node was accepted that the snapshot does not show.
-    pub(super) is_in_flight: bool,
+    pub(crate) is_in_flight: bool,
 }
 
 /// The annotation `<number> <instant>[ cordoned]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Written<'s> {
+pub(crate) struct Written<'s> {
     /// Without the word.
-    pub(super) request: &'s str,
-    pub(super) number: i64,
-    pub(super) at: Timestamp,
-    pub(super) is_cordoned: bool,
+    pub(crate) request: &'s str,
+    pub(crate) number: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) is_cordoned: bool,
 }
 
 impl<'s> Written<'s> {
-    pub(super) fn read(value: &'s str) -> Option<Self> {
+    pub(crate) fn read(value: &'s str) -> Option<Self> {
         let (request, is_cordoned) = match value.strip_suffix(CORDONED) {
             Some(request) => (request, true),
             None => (value, false),
@@ -54,7 +54,7 @@ impl<'s> Written<'s> {
     }
 
     /// The turn of the DaemonSet on a node.
-    pub(super) fn on(snapshot: &Snapshot<'_>, node: &NodeView<'s>) -> Option<Self> {
+    pub(crate) fn on(snapshot: &Snapshot<'_>, node: &NodeView<'s>) -> Option<Self> {
         // Most nodes have no such annotation.
         node.annotations.iter().find(|(key, _)| key.starts_with(PREFIX))?;
         Written::read(node.annotations.get(&own_key(snapshot))?)
@@ -62,12 +62,12 @@ impl<'s> Written<'s> {
 }
 
 /// The key of the annotation of the DaemonSet's turns.
-pub(super) fn own_key(snapshot: &Snapshot<'_>) -> String {
+pub(crate) fn own_key(snapshot: &Snapshot<'_>) -> String {
     format!("{PREFIX}{}", snapshot.spec().turn_key())
 }
 
 /// The rules by which nodes take their turns, if the policy has them in force.
-pub(super) fn rules<'s>(snapshot: &'s Snapshot<'_>) -> Option<&'s TurnPolicy> {
+pub(crate) fn rules<'s>(snapshot: &'s Snapshot<'_>) -> Option<&'s TurnPolicy> {
     match &snapshot.spec().policy.turn {
         Some(TurnMode::Take(rules)) if snapshot.spec().strategy != Strategy::OnDelete => Some(rules),
         _ => None,
@@ -75,12 +75,12 @@ pub(super) fn rules<'s>(snapshot: &'s Snapshot<'_>) -> Option<&'s TurnPolicy> {
 }
 
 /// Nothing begins, ends or is taken.
-pub(super) fn are_kept(snapshot: &Snapshot<'_>) -> bool {
+pub(crate) fn are_kept(snapshot: &Snapshot<'_>) -> bool {
     snapshot.spec().policy.turn == Some(TurnMode::Keep)
 }
 
 impl<'s> Turns<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &[Action]) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'s>, actions: &[Action]) -> Self {
         let mut turns = BTreeMap::new();
         for (node, view) in enumerate(snapshot.nodes()) {
             let patched_at = memories::patch_in_flight(snapshot, view.name);
@@ -97,22 +97,22 @@ impl<'s> Turns<'s> {
     }
 
     /// The turn of a node, if the list does not end it.
-    pub(super) fn of(&self, node: NodeIx) -> Option<&Turn<'s>> {
+    pub(crate) fn of(&self, node: NodeIx) -> Option<&Turn<'s>> {
         self.turns.get(&node).filter(|_| !self.ended.contains(&node))
     }
 
     /// The turn of a node before the list.
-    pub(super) fn before(&self, node: NodeIx) -> Option<&Turn<'s>> {
+    pub(crate) fn before(&self, node: NodeIx) -> Option<&Turn<'s>> {
         self.turns.get(&node)
     }
 
     /// The nodes in turn, but for those whose turn the list ends.
-    pub(super) fn in_turn(&self) -> impl Iterator<Item = (NodeIx, &Turn<'s>)> {
+    pub(crate) fn in_turn(&self) -> impl Iterator<Item = (NodeIx, &Turn<'s>)> {
         self.turns.iter().filter(|(node, _)| !self.ended.contains(node)).map(|(node, turn)| (*node, turn))
     }
 
     /// The gates that are not open on a node in turn.
-    pub(super) fn closed_gates(&self, snapshot: &Snapshot<'_>, node: NodeIx) -> Vec<String> {
+    pub(crate) fn closed_gates(&self, snapshot: &Snapshot<'_>, node: NodeIx) -> Vec<String> {
         let (Some(rules), Some(turn)) = (rules(snapshot), self.of(node)) else { return Vec::new() };
         let annotations = snapshot.node(node).annotations;
         let request = turn.written.map(|written| written.request);
@@ -124,7 +124,7 @@ impl<'s> Turns<'s> {
     }
 
     /// Whether the pod of a node in turn goes though gates are closed.
-    pub(super) fn proceeds(&self, snapshot: &Snapshot<'_>, node: NodeIx) -> bool {
+    pub(crate) fn proceeds(&self, snapshot: &Snapshot<'_>, node: NodeIx) -> bool {
         let (Some(rules), Some(turn)) = (rules(snapshot), self.of(node)) else { return false };
         let seconds = rules.timeout_seconds.filter(|_| rules.on_timeout == OnTimeout::Proceed);
         let overdue =

@@ -1,16 +1,16 @@
 //! Creates are allowed on target nodes that have no pod or, under surge, an outdated one.
 
-use super::context::Context;
-use super::fleet::{Fleet, NodeCounts};
-use super::kind::ViolationKind;
-use super::memories;
-use super::violation::Findings;
+use crate::facts::memories;
+use crate::fleet::context::Context;
+use crate::fleet::{Fleet, NodeCounts};
+use crate::kind::ViolationKind;
+use crate::violation::Findings;
 use daemonset::internal::{Placement, Strategy};
 use daemonset::policy::LifecyclePolicy;
 use daemonset::{Action, CreateReason, NodeView, Snapshot};
 
 /// Checks all creates, and gives those that put a second pod on their node, as positions in the list.
-pub(super) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {
+pub(crate) fn check(context: &Context<'_>, fleet: &mut Fleet, findings: &mut Findings<'_>) -> Vec<usize> {
     let snapshot = context.snapshot;
     let mut surged = Vec::new();
     for (index, action) in context.actions.iter().enumerate() {
@@ -69,7 +69,7 @@ fn waits_for_successor(counts: &NodeCounts) -> bool {
 }
 
 /// The node's state forbids creates, and deletes of Ready pods, if the policy respects it.
-pub(super) fn leaves(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> Option<ViolationKind> {
+pub(crate) fn leaves(snapshot: &Snapshot<'_>, node: &NodeView<'_>) -> Option<ViolationKind> {
     let lifecycle =
         node.lifecycle.filter(|_| snapshot.spec().policy.lifecycle == LifecyclePolicy::Respect)?;
     Some(ViolationKind::NodeLeaves { lifecycle: lifecycle.state })

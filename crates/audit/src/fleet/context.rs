@@ -1,13 +1,13 @@
 //! The list of actions beside the snapshot: the subject of each action, and the deletes that count.
 
-use super::goals::Goals;
-use super::lineage::Lineage;
-use super::memories::{self, Unseen};
-use super::named::{ByUid, Named, Subject, subjects};
-use super::pulls;
-use super::pulls::Pull;
-use super::stage::{PodStage, PodStages};
-use super::turns::Turns;
+use crate::facts::lineage::Lineage;
+use crate::facts::memories::{self, Unseen};
+use crate::facts::named::{ByUid, Named, Subject, subjects};
+use crate::facts::pulls;
+use crate::facts::pulls::Pull;
+use crate::facts::stage::{PodStage, PodStages};
+use crate::facts::turns::Turns;
+use crate::goals::Goals;
 use daemonset::internal::{IndexVec, NodeIx, Ownership, PodFacts, PodIx, RevisionIx, neutral};
 use daemonset::model::NodeName;
 use daemonset::{Action, Failure, PodView, Snapshot};
@@ -16,15 +16,15 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Everything that the rules are applied to.
-pub(super) struct Context<'s> {
-    pub(super) snapshot: &'s Snapshot<'s>,
-    pub(super) goals: &'s Goals<'s>,
-    pub(super) actions: &'s [Action],
-    pub(super) lineage: Lineage<'s>,
-    pub(super) stages: PodStages<'s>,
-    pub(super) turns: Turns<'s>,
+pub(crate) struct Context<'s> {
+    pub(crate) snapshot: &'s Snapshot<'s>,
+    pub(crate) goals: &'s Goals<'s>,
+    pub(crate) actions: &'s [Action],
+    pub(crate) lineage: Lineage<'s>,
+    stages: PodStages<'s>,
+    pub(crate) turns: Turns<'s>,
     /// See [`pulls::by_node`].
-    pub(super) pulls: BTreeMap<(NodeIx, &'s str), Vec<Pull<'s>>>,
+    pub(crate) pulls: BTreeMap<(NodeIx, &'s str), Vec<Pull<'s>>>,
     /// For each action its subject.
     subjects: Vec<Subject>,
     /// The changes of each pod by the list.
@@ -32,44 +32,44 @@ pub(super) struct Context<'s> {
     /// Revisions that the list adopts, sorted.
     adopted_revisions: Vec<RevisionIx>,
     /// Deletes of pods that are there and the DaemonSet's, each pod once.
-    pub(super) deletes: Vec<Deletion<'s>>,
+    pub(crate) deletes: Vec<Deletion<'s>>,
     /// Created pods that the snapshot does not show, by node.
-    pub(super) unseen: Vec<Unseen<'s>>,
+    pub(crate) unseen: Vec<Unseen<'s>>,
     /// The live pods of each node before the list, where a rule asks for them.
     live_pods: OnceCell<BTreeMap<NodeIx, Vec<PodIx>>>,
 }
 
 /// The revision that a node should run.
-pub(super) struct Goal<'c> {
-    pub(super) template: &'c Value,
+pub(crate) struct Goal<'c> {
+    pub(crate) template: &'c Value,
     /// Its hash label.
-    pub(super) hash: &'c str,
-    pub(super) is_base: bool,
+    pub(crate) hash: &'c str,
+    pub(crate) is_base: bool,
 }
 
 /// The changes of a pod by the list.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Marks {
-    pub(super) adopted: bool,
-    pub(super) labelled: bool,
-    pub(super) deleted: bool,
+pub(crate) struct Marks {
+    pub(crate) adopted: bool,
+    pub(crate) labelled: bool,
+    pub(crate) deleted: bool,
 }
 
 neutral!(Marks, Marks { adopted: false, labelled: false, deleted: false });
 
 /// The delete of a pod.
-pub(super) struct Deletion<'s> {
+pub(crate) struct Deletion<'s> {
     /// Position in the list.
-    pub(super) action: usize,
-    pub(super) pod: &'s PodView<'s>,
-    pub(super) facts: &'s PodFacts,
-    pub(super) stage: PodStage,
-    pub(super) node: &'s NodeName,
-    pub(super) failure: Option<Failure>,
+    pub(crate) action: usize,
+    pub(crate) pod: &'s PodView<'s>,
+    pub(crate) facts: &'s PodFacts,
+    pub(crate) stage: PodStage,
+    pub(crate) node: &'s NodeName,
+    pub(crate) failure: Option<Failure>,
 }
 
 impl<'s> Context<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'s>, goals: &'s Goals<'s>, actions: &'s [Action]) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'s>, goals: &'s Goals<'s>, actions: &'s [Action]) -> Self {
         let named = || actions.iter().map(Named::by);
         let pod_uids = named().filter_map(|subject| subject.pod()).map(|pod| pod.uid.as_str());
         let requested = pod_uids.chain(memories::created(snapshot));
@@ -81,7 +81,7 @@ impl<'s> Context<'s> {
             snapshot,
             goals,
             actions,
-            lineage: Lineage::new(snapshot, Some(goals), actions),
+            lineage: Lineage::new(snapshot, actions),
             stages: PodStages::new(snapshot),
             turns: Turns::new(snapshot, actions),
             pulls: pulls::by_node(snapshot),
@@ -97,17 +97,17 @@ impl<'s> Context<'s> {
     }
 
     /// Each action with its position in the list and its subject.
-    pub(super) fn actions(&self) -> impl Iterator<Item = (usize, &'s Action, Subject)> {
+    pub(crate) fn actions(&self) -> impl Iterator<Item = (usize, &'s Action, Subject)> {
         let actions = self.actions.iter().zip(&self.subjects).enumerate();
         actions.map(|(index, (action, subject))| (index, action, *subject))
     }
 
-    pub(super) fn marks(&self, pod: PodIx) -> Marks {
+    pub(crate) fn marks(&self, pod: PodIx) -> Marks {
         *self.marks.at(pod)
     }
 
     /// The pods of the DaemonSet, and those that it may adopt.
-    pub(super) fn own_pods(&self) -> impl Iterator<Item = (PodIx, &'s PodView<'s>, &'s PodFacts)> {
+    pub(crate) fn own_pods(&self) -> impl Iterator<Item = (PodIx, &'s PodView<'s>, &'s PodFacts)> {
         self.snapshot.pods_with_facts().filter(|(_, pod, facts)| {
             let ours = match facts.ownership {
                 Ownership::Controlled => true,
@@ -119,11 +119,11 @@ impl<'s> Context<'s> {
     }
 
     /// The live ones of these on a node, before the list.
-    pub(super) fn live_pods_of(&self, node: NodeIx) -> impl Iterator<Item = &'s PodView<'s>> {
+    pub(crate) fn live_pods_of(&self, node: NodeIx) -> impl Iterator<Item = &'s PodView<'s>> {
         let by_node = self.live_pods.get_or_init(|| {
             let mut by_node: BTreeMap<NodeIx, Vec<PodIx>> = BTreeMap::new();
             for (position, pod, facts) in self.own_pods() {
-                let is_live = matches!(self.stages.stage(pod, facts, &self.lineage), PodStage::Live(_));
+                let is_live = matches!(self.stage(pod, facts), PodStage::Live(_));
                 if let Some(node) = facts.node.filter(|_| is_live) {
                     by_node.entry(node).or_default().push(position);
                 }
@@ -134,7 +134,7 @@ impl<'s> Context<'s> {
     }
 
     /// The revision that a node should run.
-    pub(super) fn goal_of(&self, node: NodeIx) -> Goal<'_> {
+    pub(crate) fn goal_of(&self, node: NodeIx) -> Goal<'_> {
         match self.goals.base_of(node) {
             Some(base) => Goal {
                 template: base.view.data.pointer("/spec/template").unwrap_or(&Value::Null),
@@ -149,8 +149,30 @@ impl<'s> Context<'s> {
         }
     }
 
+    pub(crate) fn stage(&self, pod: &PodView<'_>, facts: &PodFacts) -> PodStage {
+        self.stages.stage(pod, || self.is_of_goal(facts))
+    }
+
+    /// Whether a pod is of the revision that is the goal of its node: updated, where that is the current one.
+    pub(crate) fn is_of_goal(&self, pod: &PodFacts) -> bool {
+        // Without a base, the usual case, no node is looked up.
+        let base = self.goals.base().and_then(|_| self.goals.base_of(pod.node?));
+        match base {
+            Some(base) => pod.hash.is_some_and(|hash| self.lineage.hash(hash) == base.hash),
+            None => self.lineage.is_updated(pod),
+        }
+    }
+
+    /// The same of a pod that is not seen yet.
+    pub(crate) fn is_goal_of(&self, node: NodeIx, hash: &str) -> bool {
+        match self.goals.base_of(node) {
+            Some(base) => base.hash == hash,
+            None => self.lineage.has_template(hash),
+        }
+    }
+
     /// The DaemonSet's, or adopted in this list; a pod that is released is not.
-    pub(super) fn owns_pod(&self, pod: PodIx) -> bool {
+    pub(crate) fn owns_pod(&self, pod: PodIx) -> bool {
         let facts = self.snapshot.facts(pod);
         let ours = match facts.ownership {
             Ownership::Controlled => true,
@@ -161,7 +183,7 @@ impl<'s> Context<'s> {
     }
 
     /// The DaemonSet's, or adopted in this list.
-    pub(super) fn owns_revision(&self, revision: RevisionIx) -> bool {
+    pub(crate) fn owns_revision(&self, revision: RevisionIx) -> bool {
         self.lineage.member(revision).is_some_and(|member| {
             member.view.controller.is_some() || self.adopted_revisions.binary_search(&revision).is_ok()
         })
@@ -202,7 +224,7 @@ impl<'s> Context<'s> {
 
     fn mark_deleted(&mut self, action: usize, position: PodIx, node: &'s NodeName, failure: Option<Failure>) {
         let (pod, facts) = (self.snapshot.pod(position), self.snapshot.facts(position));
-        let stage = self.stages.stage(pod, facts, &self.lineage);
+        let stage = self.stage(pod, facts);
         if !self.marks(position).deleted && !matches!(stage, PodStage::Terminating | PodStage::Gone) {
             self.marks.change(position, |marks| marks.deleted = true);
             self.deletes.push(Deletion { action, pod, facts, stage, node, failure });

@@ -1,7 +1,7 @@
 //! The list itself: its order, its length, its batches and its wake-up.
 
-use super::kind::ViolationKind;
-use super::violation::Findings;
+use crate::kind::ViolationKind;
+use crate::violation::Findings;
 use daemonset::{Action, CreateReason, DeleteReason, Snapshot, TurnReason};
 
 /// The place of an action in the order of a list.
@@ -31,7 +31,7 @@ fn place(action: &Action) -> u8 {
 }
 
 /// Checks all rules that need no object.
-pub(super) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
+pub(crate) fn check(snapshot: &Snapshot<'_>, actions: &[Action], findings: &mut Findings<'_>) {
     let limit = snapshot.spec().policy.burst;
     let (mut furthest, mut deletes, mut creates, mut requeued) = (0, 0_u32, 0_u32, false);
     let mut pulls = 0_u32;

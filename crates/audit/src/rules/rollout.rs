@@ -1,22 +1,21 @@
 //! The rules of a rollout: waves open in their order, marks are true, and no failed revision comes back.
 
-use super::super::context::Context;
-use super::super::kind::ViolationKind;
-use super::super::named::Subject;
-use super::super::violation::Findings;
-use super::Rollout;
-use super::base::has_failed;
-use super::extent::Stage;
-use super::marks::Mark;
-use super::undo;
-use daemonset::Action;
+use crate::facts::named::Subject;
+use crate::fleet::context::Context;
+use crate::goals::marks::Mark;
+use crate::goals::undo::awaits_template;
+use crate::goals::{Rollout, Stage, has_failed};
+use crate::kind::ViolationKind;
+use crate::rules::undo;
+use crate::violation::Findings;
 use daemonset::internal::RevisionIx;
+use daemonset::{Action, Snapshot};
 
 /// Checks the marks, the restored template, and the creates from revisions that have failed.
 pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     undo::check(context, findings);
     let awaits_template =
-        context.goals.rollout.is_some() && undo::awaits_template(context.snapshot, &context.lineage);
+        context.goals.rollout.is_some() && awaits_template(context.snapshot, &context.lineage);
     for (index, action, subject) in context.actions() {
         let kind = match (action, subject) {
             (Action::AnnotateRevision { .. } | Action::RenumberRevision { .. }, _) if awaits_template => {
@@ -100,6 +99,12 @@ impl Rollout<'_> {
     fn may_forget_its_start(&self, paused: bool) -> bool {
         let has_started = self.marks.started.is_some();
         paused && has_started && self.extent.stage != Stage::Over && self.newly_failed.is_none()
+    }
+
+    /// Whether this value is that of the mark `undone`, or that of `restored`, which has no rest.
+    fn may_undo(&self, snapshot: &Snapshot<'_>, rest: Option<&str>) -> bool {
+        let generation = snapshot.spec().daemon_set.metadata.generation.to_string();
+        self.may_begin_undo && rest.is_none_or(|rest| rest == generation)
     }
 
     fn may_complete(&self) -> bool {

@@ -1,9 +1,9 @@
 //! The manifests of pull pods, made a second time from the rules of [`Policy::pull`](field@daemonset::Policy::pull).
 
-use super::context::{Context, Goal};
-use super::manifests::{has_tolerations, is_in_namespace, tied_by};
-use super::names;
-use super::pulls;
+use crate::facts::names;
+use crate::facts::pulls;
+use crate::fleet::context::{Context, Goal};
+use crate::rules::manifests::{has_tolerations, is_in_namespace, tied_by};
 use daemonset::PodManifest;
 use daemonset::internal::{NodeIx, Shared};
 use daemonset::kubernetes::canonical_json;
@@ -36,10 +36,10 @@ const OF_TEMPLATE: [&str; 6] =
     ["imagePullSecrets", "serviceAccountName", "hostNetwork", "os", "runtimeClassName", "priorityClassName"];
 
 /// A part that the pull pods of a plan share, whether it is of base, and its wrong field.
-pub(super) type Seen<'a> = Option<(&'a Arc<Shared>, bool, Option<&'static str>)>;
+pub(crate) type Seen<'a> = Option<(&'a Arc<Shared>, bool, Option<&'static str>)>;
 
 /// The first wrong field of the manifest of a pull pod. The part that the pull pods of a plan share is checked once, at the first node.
-pub(super) fn wrong_field<'a>(
+pub(crate) fn wrong_field<'a>(
     context: &Context<'_>,
     node: &NodeName,
     pod: &'a PodManifest,

@@ -1,45 +1,49 @@
 //! The nodes with the counts of their pods, before and after the deletes of the list.
 
-use super::context::Context;
-use super::excuse::{Absences, taken_at};
-use super::memories;
-use super::named::Subject;
-use super::stage::{PodStage, Rank};
+pub(crate) mod context;
+mod excuse;
+pub(crate) mod leaving;
+
+use crate::facts::memories;
+use crate::facts::named::Subject;
+use crate::facts::stage::{PodStage, Rank};
+use context::Context;
 use daemonset::internal::{
     HashIx, IndexVec, NodeIx, Placement, Strategy, TaintView, change, enumerate, neutral, tolerated,
 };
 use daemonset::model::Toleration;
 use daemonset::{Action, NodeView, TurnReason};
+use excuse::{Absences, taken_at};
 use std::sync::Arc;
 
 /// All nodes of the snapshot.
-pub(super) struct Fleet {
-    pub(super) nodes: IndexVec<NodeIx, NodeCounts>,
+pub(crate) struct Fleet {
+    pub(crate) nodes: IndexVec<NodeIx, NodeCounts>,
     /// D: target nodes.
-    pub(super) desired: u32,
+    pub(crate) desired: u32,
     /// U: target nodes without an available pod, before the list.
-    pub(super) unavailable: u32,
+    pub(crate) unavailable: u32,
     /// NR: target nodes without a Ready pod, before the list.
-    pub(super) not_ready: u32,
-    pub(super) carried: IndexVec<HashIx, Carried>,
+    pub(crate) not_ready: u32,
+    pub(crate) carried: IndexVec<HashIx, Carried>,
     /// The nodes that the snapshot lacks.
-    pub(super) others: Others,
+    pub(crate) others: Others,
 }
 
 /// The nodes that a snapshot lacks, towards their goals.
 #[derive(Debug, Default)]
-pub(super) struct Others {
-    pub(super) sums: Sums,
+pub(crate) struct Others {
+    pub(crate) sums: Sums,
     /// Their pods by the hash.
-    pub(super) carried: Vec<(Arc<str>, Carried)>,
+    pub(crate) carried: Vec<(Arc<str>, Carried)>,
 }
 
 /// How many nodes count in each figure, before the list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sums {
-    pub(super) nodes: u32,
+pub(crate) struct Sums {
+    pub(crate) nodes: u32,
     /// D.
-    pub(super) desired: u32,
+    pub(crate) desired: u32,
     /// U.
     unavailable: u32,
     /// NR.
@@ -47,8 +51,8 @@ pub(super) struct Sums {
     lost: u32,
     being_replaced: u32,
     doubled: u32,
-    /// Nodes that [leave last](super::limits::leaves_last).
-    pub(super) leaving: u32,
+    /// Nodes that [leave last](leaving::leaves_last).
+    pub(crate) leaving: u32,
 }
 
 impl Sums {
@@ -68,30 +72,30 @@ impl Sums {
         }
     }
 
-    pub(super) fn add(&mut self, node: Sums) {
+    pub(crate) fn add(&mut self, node: Sums) {
         self.change(node, |sum, part| *sum += part);
     }
 
-    pub(super) fn subtract(&mut self, node: Sums) {
+    pub(crate) fn subtract(&mut self, node: Sums) {
         self.change(node, |sum, part| *sum = sum.saturating_sub(part));
     }
 }
 
 /// The pods of the DaemonSet that have one hash.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Carried {
-    pub(super) pods: u32,
+pub(crate) struct Carried {
+    pub(crate) pods: u32,
     /// The ones that may live and that the list neither relabels nor deletes: without a revision of this hash they would
     /// count as outdated.
-    pub(super) left_behind: u32,
+    pub(crate) left_behind: u32,
 }
 
 /// The pods of the DaemonSet on a node.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NodeCounts {
+pub(crate) struct NodeCounts {
     is_target: bool,
     /// Its pod is about to go.
-    pub(super) in_turn: bool,
+    pub(crate) in_turn: bool,
     /// It would be a target node if it were Ready itself.
     is_down: bool,
     /// The update deleted its pod, and it is no Ready target node.
@@ -101,24 +105,24 @@ pub(super) struct NodeCounts {
     /// Live ones that stay, by rank.
     staying: [u32; Rank::COUNT],
     /// Live ones that the list deletes.
-    pub(super) going: u32,
+    pub(crate) going: u32,
     /// One of them is Ready.
     lost_ready: bool,
     /// Failed and succeeded ones.
-    pub(super) finished: u32,
+    pub(crate) finished: u32,
     /// An updated one has failed: the back-off counts.
-    pub(super) has_failed: bool,
-    pub(super) terminating: u32,
+    pub(crate) has_failed: bool,
+    pub(crate) terminating: u32,
     /// One of these is only being changed in its place.
-    pub(super) is_changing: bool,
+    pub(crate) is_changing: bool,
     /// Terminating ones that count in maxSurge: until their deletionTimestamp has passed.
     terminating_in_time: u32,
     /// A pod was created here, and is not seen yet.
-    pub(super) unseen: bool,
+    pub(crate) unseen: bool,
     /// That pod is updated.
     unseen_updated: bool,
     /// The list creates a pod here.
-    pub(super) creates: bool,
+    pub(crate) creates: bool,
 }
 
 impl NodeCounts {
@@ -145,20 +149,20 @@ impl NodeCounts {
 neutral!(NodeCounts, NodeCounts::EMPTY);
 
 /// The loss of a node by one delete.
-pub(super) struct Loss {
+pub(crate) struct Loss {
     /// Position in the list.
-    pub(super) action: usize,
+    pub(crate) action: usize,
     /// Its last available pod.
-    pub(super) available: bool,
+    pub(crate) available: bool,
     /// Its last Ready pod.
-    pub(super) ready: bool,
+    pub(crate) ready: bool,
     /// Its last live pod, where no pod that the list deletes on this node was Ready.
-    pub(super) unready: bool,
+    pub(crate) unready: bool,
 }
 
 impl NodeCounts {
     /// The figures in which it counts, except for `leaving`, which depends on each pod.
-    pub(super) fn sums(&self) -> Sums {
+    pub(crate) fn sums(&self) -> Sums {
         Sums {
             nodes: 1,
             desired: self.is_target.into(),
@@ -172,30 +176,30 @@ impl NodeCounts {
     }
 
     /// Live pods that stay, of these grades.
-    pub(super) fn staying(&self, wanted: impl Fn(Rank) -> bool) -> u32 {
+    pub(crate) fn staying(&self, wanted: impl Fn(Rank) -> bool) -> u32 {
         let counts = enumerate(&self.staying).filter(|(rank, _)| wanted(*rank));
         counts.map(|(_, count)| count).sum()
     }
 
-    pub(super) fn has_available(&self) -> bool {
+    pub(crate) fn has_available(&self) -> bool {
         self.staying(Rank::is_available) > 0
     }
 
-    pub(super) fn has_ready(&self) -> bool {
+    pub(crate) fn has_ready(&self) -> bool {
         self.staying(Rank::is_ready) > 0
     }
 
-    pub(super) fn has_live(&self) -> bool {
+    pub(crate) fn has_live(&self) -> bool {
         self.staying(|_| true) > 0
     }
 
     /// Live pods of the snapshot, including those that the list deletes.
-    pub(super) fn live(&self) -> u32 {
+    pub(crate) fn live(&self) -> u32 {
         self.staying(|_| true) + self.going
     }
 
     /// It has neither an available pod nor a live outdated one, and not because of the deletes of this list.
-    pub(super) fn is_being_replaced(&self) -> bool {
+    pub(crate) fn is_being_replaced(&self) -> bool {
         let taken = self.lost_ready || (self.going > 0 && !self.has_live());
         let outdated = self.staying(Rank::is_outdated) > 0;
         let is_going = self.in_turn && !self.has_ready();
@@ -203,7 +207,7 @@ impl NodeCounts {
         self.is_target && !self.is_excused() && (is_going || is_away)
     }
 
-    pub(super) fn is_unavailable(&self) -> bool {
+    pub(crate) fn is_unavailable(&self) -> bool {
         self.is_target && !self.is_excused() && (self.in_turn || !self.has_available())
     }
 
@@ -211,19 +215,19 @@ impl NodeCounts {
         self.is_target && !self.is_excused() && (self.in_turn || !self.has_ready())
     }
 
-    pub(super) fn is_excused(&self) -> bool {
+    pub(crate) fn is_excused(&self) -> bool {
         self.is_excusable && !self.has_ready()
     }
 
     /// It has two or more unfinished pods `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
-    pub(super) fn is_doubled(&self) -> bool {
+    pub(crate) fn is_doubled(&self) -> bool {
         let live = self.live();
         let missing = u32::from(self.creates && live == 0);
         self.is_target && live + self.terminating_in_time + u32::from(self.unseen) + missing >= 2
     }
 
     /// The node went down with the updated pod on it, and that pod is not Ready `[lost-nodes-count]`.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         let updated = self.unseen_updated || self.staying(|rank| !rank.is_outdated()) > 0;
         let ready = self.staying(|rank| !rank.is_outdated() && rank.is_ready()) > 0;
         (self.is_down && updated && !ready) || self.is_lost_by_a_delete() || (self.in_turn && !self.is_target)
@@ -277,7 +281,7 @@ impl NodeCounts {
 
 impl Fleet {
     /// The nodes of the snapshot, and no others.
-    pub(super) fn new(context: &Context<'_>) -> Self {
+    pub(crate) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
         let surge = matches!(snapshot.spec().strategy, Strategy::Surge { .. });
         let counts = |(position, node): (NodeIx, &NodeView<'_>)| {
@@ -306,7 +310,7 @@ impl Fleet {
         for create in &context.unseen {
             fleet.nodes.change(create.node, |node| {
                 node.unseen = true;
-                node.unseen_updated = context.lineage.is_goal_of(create.node, create.revision);
+                node.unseen_updated = context.is_goal_of(create.node, create.revision);
             });
         }
         for node in fleet.nodes.iter().filter(|node| node.is_target) {
@@ -318,7 +322,7 @@ impl Fleet {
     }
 
     /// The same nodes beside others.
-    pub(super) fn beside(mut self, others: Others) -> Self {
+    pub(crate) fn beside(mut self, others: Others) -> Self {
         self.desired += others.sums.desired;
         self.unavailable += others.sums.unavailable;
         self.not_ready += others.sums.not_ready;
@@ -327,23 +331,23 @@ impl Fleet {
     }
 
     /// Nodes lost to the update, by the pods that stay.
-    pub(super) fn lost(&self) -> u32 {
+    pub(crate) fn lost(&self) -> u32 {
         self.others.sums.lost + self.nodes.iter().map(|node| u32::from(node.is_lost())).sum::<u32>()
     }
 
     /// Nodes that are [being replaced](NodeCounts::is_being_replaced), by the pods that stay.
-    pub(super) fn being_replaced(&self) -> u32 {
+    pub(crate) fn being_replaced(&self) -> u32 {
         self.others.sums.being_replaced
             + self.nodes.iter().map(|node| u32::from(node.is_being_replaced())).sum::<u32>()
     }
 
     /// Nodes that are [doubled](NodeCounts::is_doubled), with the creates of the list.
-    pub(super) fn doubled(&self) -> u32 {
+    pub(crate) fn doubled(&self) -> u32 {
         self.others.sums.doubled + self.nodes.iter().map(|node| u32::from(node.is_doubled())).sum::<u32>()
     }
 
     /// Takes the list's deletes away and gives the loss of each target node, with those that its turns begin.
-    pub(super) fn lose(&mut self, context: &Context<'_>) -> Vec<Loss> {
+    pub(crate) fn lose(&mut self, context: &Context<'_>) -> Vec<Loss> {
         let mut losses = Vec::new();
         for delete in &context.deletes {
             if let (Some(node), PodStage::Live(rank)) = (delete.facts.node, delete.stage) {
@@ -369,7 +373,7 @@ impl Fleet {
     fn count_pods(&mut self, context: &Context<'_>) {
         let mut absences = Absences::new(context);
         for (position, pod, facts) in context.own_pods() {
-            let stage = context.stages.stage(pod, facts, &context.lineage);
+            let stage = context.stage(pod, facts);
             if let Some(hash) = facts.hash {
                 let marks = context.marks(position);
                 let may_live = !matches!(stage, PodStage::Terminating | PodStage::Gone);
@@ -384,11 +388,11 @@ impl Fleet {
                     && pod.deleted_at.is_none()
                     && memories::change_in_flight(context.snapshot, pod)
                     && !memories::delete_in_flight(context.snapshot, pod.uid);
-                absences.note_pod(context.snapshot, node, pod, stage, context.lineage.is_of_goal(facts));
+                absences.note_pod(context.snapshot, node, pod, stage, context.is_of_goal(facts));
                 self.nodes.change(node, |node| {
                     node.count(stage, pod.deleted_at.is_none_or(|overdue| now < overdue));
                     node.is_changing |= is_changing;
-                    node.has_failed |= stage == PodStage::Failed && context.lineage.is_of_goal(facts);
+                    node.has_failed |= stage == PodStage::Failed && context.is_of_goal(facts);
                 });
             }
         }

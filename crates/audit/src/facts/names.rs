@@ -1,20 +1,19 @@
 //! The names of new pods, made apart from the planner.
 
-use super::context::Context;
 use daemonset::internal::{cut_name, name_hash};
 use daemonset::policy::PodNames;
 use daemonset::{PodManifest, Snapshot};
 use std::collections::BTreeSet;
 
 /// The names of the pods in the DaemonSet's namespace.
-pub(super) fn taken<'s>(snapshot: &'s Snapshot<'_>) -> BTreeSet<&'s str> {
+pub(crate) fn taken<'s>(snapshot: &'s Snapshot<'_>) -> BTreeSet<&'s str> {
     let namespace = snapshot.spec().daemon_set.metadata.namespace.as_str();
     snapshot.pods().iter().filter(|pod| pod.namespace == namespace).map(|pod| pod.name).collect()
 }
 
 /// Whether a new pod has the name that the policy gives it, and no other pod has it. The API server makes the names that it generates.
-pub(super) fn is_right(context: &Context<'_>, pod: &PodManifest, taken: &BTreeSet<&str>) -> bool {
-    let spec = context.snapshot.spec();
+pub(crate) fn is_right(snapshot: &Snapshot<'_>, pod: &PodManifest, taken: &BTreeSet<&str>) -> bool {
+    let spec = snapshot.spec();
     let (uid, node) = (spec.daemon_set.metadata.uid.as_str(), pod.node().as_str());
     let named = |parts: &[&str]| {
         let hash = name_hash(parts.iter().copied());
@@ -36,7 +35,7 @@ pub(super) fn is_right(context: &Context<'_>, pod: &PodManifest, taken: &BTreeSe
 }
 
 /// The name of the pull pod of a node and a revision.
-pub(super) fn of_pull(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
+pub(crate) fn of_pull(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
     format!("{}-pull-{}", cut_name(&snapshot.spec().daemon_set.metadata.name, 47), name_hash([hash, node]))
 }
 

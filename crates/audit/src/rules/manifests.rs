@@ -1,11 +1,11 @@
 //! The manifests of pods and revisions to create.
 
-use super::context::Context;
-use super::kind::ViolationKind;
-use super::lineage::is_of_content;
-use super::names;
-use super::pull_manifests;
-use super::violation::Findings;
+use crate::facts::lineage::is_of_content;
+use crate::facts::names;
+use crate::fleet::context::Context;
+use crate::kind::ViolationKind;
+use crate::rules::pull_manifests;
+use crate::violation::Findings;
 use daemonset::internal::{CustomBody, Shared, Tie};
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use daemonset::model::{DaemonSet, Labels, NodeName, Toleration};
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Checks all manifests. The creates of a plan share everything but the node's part, and the shared part is checked once.
-pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let mut seen: Option<(&Arc<Shared>, bool, Option<&'static str>)> = None;
     let mut seen_pull = None;
     // No name is looked up where the API server gives them.
@@ -46,7 +46,7 @@ pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
                 let field = if pod.node() == node { field } else { Some(tied_by(context.snapshot)) };
                 // An object of the caller has a name of the caller.
                 let is_named =
-                    !names_are_given || pod.body.is_some() || names::is_right(context, pod, &taken);
+                    !names_are_given || pod.body.is_some() || names::is_right(context.snapshot, pod, &taken);
                 let field = field.or((!is_named).then_some("metadata.name"));
                 field.map(|field| ViolationKind::WrongManifest { field })
             }
@@ -174,7 +174,7 @@ fn wrong_metadata(
 }
 
 /// The field that ties a pod to its node.
-pub(super) fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
+pub(crate) fn tied_by(snapshot: &Snapshot<'_>) -> &'static str {
     if snapshot.spec().policy.binding == Binding::NodeName { "spec.nodeName" } else { "spec.affinity" }
 }
 
@@ -193,7 +193,7 @@ fn tolerations(spec: &Map<String, Value>) -> Vec<Toleration> {
 
 /// Whether the pod has the tolerations that placement counts on, and no others: with less it is evicted and created again and
 /// again, with more it stays where the next plan deletes it.
-pub(super) fn has_tolerations(wanted: &[Toleration], spec: &Map<String, Value>) -> bool {
+pub(crate) fn has_tolerations(wanted: &[Toleration], spec: &Map<String, Value>) -> bool {
     let has = tolerations(spec);
     wanted.iter().all(|one| has.contains(one)) && has.iter().all(|one| wanted.contains(one))
 }
@@ -232,7 +232,7 @@ fn labels(metadata: &Map<String, Value>) -> Labels {
     labels.into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default())).collect()
 }
 
-pub(super) fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
+pub(crate) fn is_in_namespace(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool {
     let namespace = metadata.get("namespace").and_then(Value::as_str);
     namespace == Some(&snapshot.spec().daemon_set.metadata.namespace)
 }

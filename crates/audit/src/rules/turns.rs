@@ -1,37 +1,37 @@
 //! The rules of turns: which patches of nodes are right, and whose pod goes.
 
-use super::changes;
-use super::context::Context;
-use super::creates::leaves;
-use super::fit;
-use super::fleet::Fleet;
-use super::in_place;
-use super::kind::{BudgetFigure, ViolationKind};
-use super::limits;
-use super::named::Subject;
-use super::pulls;
-use super::stage::PodStage;
-use super::turns::{CORDONED, PREFIX, Written, are_kept, own_key, rules};
-use super::violation::Findings;
+use crate::facts::in_place;
+use crate::facts::named::Subject;
+use crate::facts::stage::PodStage;
+use crate::facts::turns::{CORDONED, PREFIX, Written, are_kept, own_key, rules};
+use crate::fleet::Fleet;
+use crate::fleet::context::Context;
+use crate::kind::{BudgetFigure, ViolationKind};
+use crate::rules::changes;
+use crate::rules::creates::leaves;
+use crate::rules::fit;
+use crate::rules::limits;
+use crate::rules::pulls;
+use crate::violation::Findings;
 use daemonset::internal::{NodeIx, Placement, Strategy, TaintView, tolerated};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, NodeView, Snapshot, TurnReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The candidates in turn for whose pods there is no room: their places in the order of turns are beyond the limit.
-pub(super) struct Rooms {
+pub(crate) struct Rooms {
     limit: u32,
     without: BTreeSet<NodeIx>,
 }
 
 /// A node in turn that is not excused, in the order of turns.
-pub(super) struct Ranked {
+pub(crate) struct Ranked {
     node: NodeIx,
     has_ready: bool,
 }
 
 /// The order of turns, by the pods before the list's deletes.
-pub(super) fn ranked(context: &Context<'_>, fleet: &Fleet) -> Vec<Ranked> {
+pub(crate) fn ranked(context: &Context<'_>, fleet: &Fleet) -> Vec<Ranked> {
     let turns = context.turns.in_turn().filter(|(node, _)| !fleet.nodes.at(*node).is_excused());
     let mut turns: Vec<_> = turns.map(|(node, turn)| (node, turn.at)).collect();
     let name = |node: NodeIx| context.snapshot.node(node).name;
@@ -41,7 +41,7 @@ pub(super) fn ranked(context: &Context<'_>, fleet: &Fleet) -> Vec<Ranked> {
 
 impl Rooms {
     /// The other nodes count by the pods after the list's deletes, of which node sync's are no update.
-    pub(super) fn new(context: &Context<'_>, fleet: &Fleet, ranked: Vec<Ranked>) -> Self {
+    pub(crate) fn new(context: &Context<'_>, fleet: &Fleet, ranked: Vec<Ranked>) -> Self {
         let Strategy::Replace(limit) = context.snapshot.spec().strategy else {
             return Rooms { limit: 0, without: BTreeSet::new() };
         };
@@ -55,7 +55,7 @@ impl Rooms {
 }
 
 /// Why the outdated pod of a target node stays, though it may be replaced and a limit has room.
-pub(super) fn stays(context: &Context<'_>, node: NodeIx) -> Option<ViolationKind> {
+pub(crate) fn stays(context: &Context<'_>, node: NodeIx) -> Option<ViolationKind> {
     if are_kept(context.snapshot) {
         return Some(ViolationKind::TurnsKept);
     }
@@ -71,7 +71,7 @@ pub(super) fn stays(context: &Context<'_>, node: NodeIx) -> Option<ViolationKind
 }
 
 /// Checks all patches of nodes, and the limits that nodes in turn have of their own.
-pub(super) fn check(context: &Context<'_>, fleet: &Fleet, rooms: &Rooms, findings: &mut Findings<'_>) {
+pub(crate) fn check(context: &Context<'_>, fleet: &Fleet, rooms: &Rooms, findings: &mut Findings<'_>) {
     for (index, action, subject) in context.actions() {
         if let (Action::PatchNode { .. }, Subject::Node(node)) = (action, subject) {
             if let Some(kind) = wrong_patch(context, fleet, node, action) {
@@ -197,7 +197,7 @@ fn ends(context: &Context<'_>, fleet: &Fleet, node: NodeIx) -> bool {
     // Each with whether it is older than the turn, and whether it works as it should.
     let pods = pods.filter_map(|(_, pod, facts)| {
         let is_older = in_place::birth(pod, now).is_some_and(|birth| birth < turn.at);
-        match context.stages.stage(pod, facts, &context.lineage) {
+        match context.stage(pod, facts) {
             PodStage::Live(rank) => {
                 let is_kept = !rank.is_outdated()
                     || (context.goals.is_held(node)
@@ -229,7 +229,7 @@ fn is_no_longer_ours(context: &Context<'_>, node: NodeIx) -> bool {
 }
 
 /// The first wrong part of a patch, by its reason.
-pub(super) fn wrong_form(
+pub(crate) fn wrong_form(
     snapshot: &Snapshot<'_>,
     view: &NodeView<'_>,
     action: &Action,

@@ -1,16 +1,16 @@
 //! Nodes that were away before the update reached them, and do not count if the policy says so: judged apart from the
 //! planner.
 
-use super::context::Context;
-use super::in_place;
-use super::stage::PodStage;
+use crate::facts::in_place;
+use crate::facts::stage::PodStage;
+use crate::fleet::context::Context;
 use daemonset::internal::{NodeIx, enumerate};
 use daemonset::policy::{DownNodesPolicy, LifecyclePolicy};
 use daemonset::{PodView, Snapshot};
 use jiff::Timestamp;
 
 /// The nodes of the snapshot that are away for a reason which the policy excuses, by node.
-pub(super) struct Absences {
+pub(crate) struct Absences {
     nodes: Vec<(NodeIx, Absence)>,
     revision_created_at: Option<Timestamp>,
 }
@@ -28,7 +28,7 @@ struct Absence {
 }
 
 impl Absences {
-    pub(super) fn new(context: &Context<'_>) -> Self {
+    pub(crate) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
         let away =
             enumerate(snapshot.nodes()).filter_map(|(node, _)| Some((node, Absence::new(snapshot, node)?)));
@@ -37,7 +37,7 @@ impl Absences {
             revision_created_at: context.lineage.current().and_then(|member| member.view.created_at),
         };
         for create in &context.unseen {
-            let updated = context.lineage.is_goal_of(create.node, create.revision);
+            let updated = context.is_goal_of(create.node, create.revision);
             absences.note(create.node, updated.then_some(create.at), !updated);
         }
         for (node, turn) in context.turns.in_turn() {
@@ -47,7 +47,7 @@ impl Absences {
     }
 
     /// Notes a pod of the DaemonSet.
-    pub(super) fn note_pod(
+    pub(crate) fn note_pod(
         &mut self,
         snapshot: &Snapshot<'_>,
         node: NodeIx,
@@ -77,7 +77,7 @@ impl Absences {
     }
 
     /// The nodes that are excused while they have no Ready pod.
-    pub(super) fn excused(&self) -> impl Iterator<Item = NodeIx> {
+    pub(crate) fn excused(&self) -> impl Iterator<Item = NodeIx> {
         let excused = |absence: &Absence| {
             let Absence { since, .. } = *absence;
             let earliest = if absence.has_outdated { None } else { self.revision_created_at };
@@ -103,6 +103,6 @@ impl Absence {
 }
 
 /// When the update deleted the pod of this node, if the memory still waits for a Ready one.
-pub(super) fn taken_at(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
+pub(crate) fn taken_at(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
     snapshot.memory()?.taken.get(node).map(|taken| taken.at)
 }

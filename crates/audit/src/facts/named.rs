@@ -6,10 +6,10 @@ use daemonset::{Action, Snapshot};
 use indexmap::IndexMap;
 
 /// Positions by uid, only of the requested objects.
-pub(super) struct ByUid<'s, I>(IndexMap<&'s str, Option<I>, Hasher>);
+pub(crate) struct ByUid<'s, I>(IndexMap<&'s str, Option<I>, Hasher>);
 
 impl<'s, I: Position> ByUid<'s, I> {
-    pub(super) fn new(requested: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
+    pub(crate) fn new(requested: impl Iterator<Item = &'s str>, uids: impl Iterator<Item = &'s str>) -> Self {
         let mut positions: IndexMap<&str, Option<I>, Hasher> = requested.map(|uid| (uid, None)).collect();
         if !positions.is_empty() {
             for (index, uid) in uids.enumerate() {
@@ -21,14 +21,14 @@ impl<'s, I: Position> ByUid<'s, I> {
         ByUid(positions)
     }
 
-    pub(super) fn get(&self, uid: &str) -> Option<I> {
+    pub(crate) fn get(&self, uid: &str) -> Option<I> {
         self.0.get(uid).copied().flatten()
     }
 }
 
 /// The object that an action changes, as the action names it.
 #[derive(Clone, Copy)]
-pub(super) enum Named<'s> {
+pub(crate) enum Named<'s> {
     Pod(&'s ObjectRef),
     Revision(&'s ObjectRef),
     Node(&'s ObjectRef),
@@ -38,7 +38,7 @@ pub(super) enum Named<'s> {
 }
 
 impl<'s> Named<'s> {
-    pub(super) fn by(action: &'s Action) -> Self {
+    pub(crate) fn by(action: &'s Action) -> Self {
         match action {
             Action::AdoptPod { pod, .. }
             | Action::ReleasePod { pod, .. }
@@ -61,14 +61,14 @@ impl<'s> Named<'s> {
         }
     }
 
-    pub(super) fn pod(self) -> Option<&'s ObjectRef> {
+    pub(crate) fn pod(self) -> Option<&'s ObjectRef> {
         match self {
             Named::Pod(pod) => Some(pod),
             Named::Revision(_) | Named::Node(_) | Named::DaemonSet(_) | Named::Nothing => None,
         }
     }
 
-    pub(super) fn revision(self) -> Option<&'s ObjectRef> {
+    pub(crate) fn revision(self) -> Option<&'s ObjectRef> {
         match self {
             Named::Revision(revision) => Some(revision),
             Named::Pod(_) | Named::Node(_) | Named::DaemonSet(_) | Named::Nothing => None,
@@ -78,7 +78,7 @@ impl<'s> Named<'s> {
 
 /// The object that an action changes, as it was found in the snapshot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(crate) enum Subject {
     Pod(PodIx),
     Revision(RevisionIx),
     Node(NodeIx),
@@ -90,7 +90,7 @@ pub(super) enum Subject {
 }
 
 /// For each action its subject.
-pub(super) fn subjects(
+pub(crate) fn subjects(
     snapshot: &Snapshot<'_>,
     actions: &[Action],
     pods: &ByUid<'_, PodIx>,

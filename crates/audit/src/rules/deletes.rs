@@ -1,22 +1,23 @@
 //! Deletes are allowed for pods that are finished, superfluous or misplaced, and for outdated ones that can be created
 //! again.
 
-use super::context::{Context, Deletion};
-use super::creates::leaves;
-use super::fit;
-use super::fleet::{Fleet, NodeCounts};
-use super::kind::ViolationKind;
-use super::memories;
-use super::pulls;
-use super::stage::{PodStage, Rank};
-use super::turn_rules;
-use super::turns;
-use super::violation::Findings;
-use daemonset::internal::{NodeIx, Placement, Strategy, TaintView, tolerated, tolerated_by_pod};
-use daemonset::{Action, NodeView, PodView};
+use crate::facts::memories;
+use crate::facts::stage::{PodStage, Rank};
+use crate::facts::turns::rules;
+use crate::fleet::context::{Context, Deletion};
+use crate::fleet::leaving::is_withdrawn;
+use crate::fleet::{Fleet, NodeCounts};
+use crate::kind::ViolationKind;
+use crate::rules::creates::leaves;
+use crate::rules::fit;
+use crate::rules::pulls;
+use crate::rules::turns;
+use crate::violation::Findings;
+use daemonset::internal::{NodeIx, Placement, Strategy};
+use daemonset::{Action, NodeView};
 
 /// Checks all deletes, once the fleet has lost the deleted pods.
-pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+pub(crate) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
     for delete in &context.deletes {
         let target = delete.pod.target.unwrap_or_default();
         if delete.node.as_str() != target {
@@ -50,7 +51,7 @@ fn must_stay(context: &Context<'_>, fleet: &Fleet, delete: &Deletion<'_>) -> Opt
             None
         }
         (Placement::Run | Placement::ContinueOnly(_), PodStage::Failed) => {
-            let updated = context.lineage.is_of_goal(delete.facts);
+            let updated = context.is_of_goal(delete.facts);
             if updated { held_back(context, &place) } else { None }
         }
         (Placement::Run | Placement::ContinueOnly(_), PodStage::Live(rank)) => {
@@ -98,7 +99,7 @@ fn live_must_stay(
         Strategy::Replace(_) if may_be_replaced() => {
             // A withdrawn toleration has no turn.
             let in_turn =
-                (place.placement == Placement::Run).then(|| turn_rules::stays(context, place.node)).flatten();
+                (place.placement == Placement::Run).then(|| turns::stays(context, place.node)).flatten();
             let is_awaited = context.lineage.is_awaited(context.snapshot);
             is_awaited
                 .then_some(ViolationKind::RevisionAwaited)
@@ -124,7 +125,7 @@ fn waits(
     }
     let is_change = matches!(context.actions.get(delete.action), Some(Action::UpdatePodInPlace { .. }));
     // With turns this was asked where the turn began.
-    let asks_for_room = !is_change && turns::rules(context.snapshot).is_none();
+    let asks_for_room = !is_change && rules(context.snapshot).is_none();
     pulls::waits(context, place.node)
         .or_else(|| if asks_for_room { fit::waits(context, place.node) } else { None })
 }
@@ -183,23 +184,11 @@ fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> 
     held.flatten().map(|until| ViolationKind::HeldBack { until })
 }
 
-/// Whether the template has withdrawn the toleration that the pod stays by (kubernetes#118823): the pod tolerates each
-/// NoSchedule taint that keeps the node from being a target, and none of these is a condition of the node itself.
-pub(super) fn is_withdrawn(context: &Context<'_>, node: NodeIx, pod: &PodView<'_>) -> bool {
-    let template = context.goals.tolerations(node);
-    let blocks = |taint: &TaintView<'_>| taint.effect == "NoSchedule" && !tolerated(*taint, template);
-    let mut blocking = context.snapshot.node(node).taints.iter().filter(blocks).peekable();
-    blocking.peek().is_some()
-        && blocking.all(|taint| {
-            tolerated_by_pod(taint, pod.tolerations) && !taint.key.starts_with("node.kubernetes.io/")
-        })
-}
-
 /// The back-off grows by the failure in the delete of a failed pod.
 fn wrong_failure(context: &Context<'_>, delete: &Deletion<'_>) -> Option<ViolationKind> {
     let placement = delete.facts.node.map(|node| context.goals.placement(node));
     let may_be_there = matches!(placement, Some(Placement::Run | Placement::ContinueOnly(_)));
-    let counts = may_be_there && delete.stage == PodStage::Failed && context.lineage.is_of_goal(delete.facts);
+    let counts = may_be_there && delete.stage == PodStage::Failed && context.is_of_goal(delete.facts);
     let expected =
         counts.then(|| memories::back_off(context.snapshot, delete.pod.target.unwrap_or_default()).1);
     let found = delete.failure;

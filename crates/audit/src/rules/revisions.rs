@@ -1,12 +1,12 @@
 //! Revisions: which ones must stay, and which labels may be set.
 
-use super::context::Context;
-use super::fleet::Fleet;
-use super::goals::is_undone_lately;
-use super::kind::ViolationKind;
-use super::lineage::Member;
-use super::named::Subject;
-use super::violation::Findings;
+use crate::facts::lineage::Member;
+use crate::facts::named::Subject;
+use crate::fleet::Fleet;
+use crate::fleet::context::Context;
+use crate::goals::undo::is_undone_lately;
+use crate::kind::ViolationKind;
+use crate::violation::Findings;
 use daemonset::Action;
 use daemonset::internal::{PodIx, RevisionIx};
 use daemonset::model::Labels;
@@ -16,7 +16,7 @@ use serde_json::Value;
 const DEFAULT_LIMIT: i32 = 10;
 
 /// Checks all actions on revisions, and the labels of pods.
-pub(super) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
+pub(crate) fn check(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
     let mut history = HistoryCheck::new(context, fleet);
     for (index, action, subject) in context.actions() {
         let kind = match (action, subject) {

@@ -1,9 +1,6 @@
 //! The DaemonSet's revisions: the one with the template, and the hashes that mean it.
 
-use super::goals::Goals;
-use daemonset::internal::{
-    HashIx, IndexVec, NodeIx, Ownership, PodFacts, RevisionIx, content_hash, enumerate,
-};
+use daemonset::internal::{HashIx, IndexVec, Ownership, PodFacts, RevisionIx, content_hash, enumerate};
 use daemonset::kubernetes::canonical_json;
 use daemonset::policy::ClassificationPolicy;
 use daemonset::{Action, RevisionView, Snapshot};
@@ -11,18 +8,16 @@ use serde_json::Value;
 use std::cmp::Reverse;
 
 /// The revisions that belong to the DaemonSet or may be adopted.
-pub(super) struct Lineage<'s> {
-    /// `None` while the goals themselves are derived.
-    goals: Option<&'s Goals<'s>>,
+pub(crate) struct Lineage<'s> {
     policy: ClassificationPolicy,
-    pub(super) members: Vec<Member<'s>>,
+    pub(crate) members: Vec<Member<'s>>,
     /// The one to keep of the members with the template; if no member has it, the released revision that has both the
     /// template and the name for it.
     current: Option<Member<'s>>,
     /// No member has the template: the current one, if there is one, is a released revision.
-    pub(super) current_is_released: bool,
+    pub(crate) current_is_released: bool,
     /// The hash of the template's revision, be it there or created by the list.
-    pub(super) current_hash: Option<&'s str>,
+    pub(crate) current_hash: Option<&'s str>,
     /// For each hash label, whether it says that a pod is updated.
     updated: IndexVec<HashIx, bool>,
     /// The hash labels of the snapshot's pods.
@@ -31,21 +26,17 @@ pub(super) struct Lineage<'s> {
 
 /// A revision of the DaemonSet.
 #[derive(Clone, Copy)]
-pub(super) struct Member<'s> {
-    pub(super) position: RevisionIx,
-    pub(super) view: &'s RevisionView<'s>,
+pub(crate) struct Member<'s> {
+    pub(crate) position: RevisionIx,
+    pub(crate) view: &'s RevisionView<'s>,
     /// Its label, or its name where it has none.
-    pub(super) hash: &'s str,
+    pub(crate) hash: &'s str,
     /// It has the template.
-    pub(super) equal: bool,
+    pub(crate) equal: bool,
 }
 
 impl<'s> Lineage<'s> {
-    pub(super) fn new(
-        snapshot: &'s Snapshot<'s>,
-        goals: Option<&'s Goals<'s>>,
-        actions: &'s [Action],
-    ) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let key = snapshot.spec().policy.unique_label_key.as_str();
         let ours = enumerate(snapshot.revisions()).filter(|(_, view)| belongs(snapshot, view));
         let members: Vec<Member<'s>> = ours
@@ -65,7 +56,6 @@ impl<'s> Lineage<'s> {
         let current_hash = current.map(|member| member.hash).or_else(created);
         let policy = snapshot.spec().policy.classification;
         let mut lineage = Lineage {
-            goals,
             hashes: snapshot.index().hashes().collect(),
             policy,
             members,
@@ -79,71 +69,53 @@ impl<'s> Lineage<'s> {
     }
 
     /// The revision that has the template and is kept.
-    pub(super) fn current(&self) -> Option<&Member<'s>> {
+    pub(crate) fn current(&self) -> Option<&Member<'s>> {
         self.current.as_ref()
     }
 
     /// The current revision, if it is the released one at this position: it is not the DaemonSet's until it has its labels
     /// back.
-    pub(super) fn released(&self, position: RevisionIx) -> Option<&Member<'s>> {
+    pub(crate) fn released(&self, position: RevisionIx) -> Option<&Member<'s>> {
         self.current().filter(|member| self.current_is_released && member.position == position)
     }
 
     /// Whether another controller has to create the current revision, to adopt it, or to make it the newest, before the update goes on.
-    pub(super) fn is_awaited(&self, snapshot: &Snapshot<'_>) -> bool {
+    pub(crate) fn is_awaited(&self, snapshot: &Snapshot<'_>) -> bool {
         let is_in_place = |current: &Member<'_>| {
             current.view.controller.is_some() && current.view.number > self.largest_old()
         };
         snapshot.drives() && (self.current_is_released || !self.current().is_some_and(is_in_place))
     }
 
-    pub(super) fn member(&self, position: RevisionIx) -> Option<&Member<'s>> {
+    pub(crate) fn member(&self, position: RevisionIx) -> Option<&Member<'s>> {
         let found = self.members.binary_search_by_key(&position, |member| member.position).ok()?;
         self.members.get(found)
     }
 
     /// The largest number of the revisions without the template; at least 0.
-    pub(super) fn largest_old(&self) -> i64 {
+    pub(crate) fn largest_old(&self) -> i64 {
         let old = self.members.iter().filter(|member| !member.equal);
         old.map(|member| member.view.number).max().unwrap_or(0).max(0)
     }
 
     /// Whether this hash means the template.
-    pub(super) fn names_template(&self, hash: HashIx) -> bool {
+    pub(crate) fn names_template(&self, hash: HashIx) -> bool {
         *self.updated.at(hash)
     }
 
     /// The hash label with this number.
-    pub(super) fn hash(&self, hash: HashIx) -> &'s str {
+    pub(crate) fn hash(&self, hash: HashIx) -> &'s str {
         self.hashes.at(hash)
     }
 
     /// Whether this hash means the template.
-    pub(super) fn has_template(&self, hash: &str) -> bool {
+    pub(crate) fn has_template(&self, hash: &str) -> bool {
         self.current_hash == Some(hash)
             || self.members.iter().any(|member| member.equal && member.hash == hash)
     }
 
-    /// Whether a pod is of the revision that is the goal of its node: updated, where that is the current one.
-    pub(super) fn is_of_goal(&self, pod: &PodFacts) -> bool {
-        // Without a base, the usual case, no node is looked up.
-        let goals = self.goals.filter(|goals| goals.base().is_some());
-        match goals.and_then(|goals| goals.base_of(pod.node?)) {
-            Some(base) => pod.hash.is_some_and(|hash| *self.hashes.at(hash) == base.hash),
-            None => self.is_updated(pod),
-        }
-    }
-
-    /// The same of a pod that is not seen yet.
-    pub(super) fn is_goal_of(&self, node: NodeIx, hash: &str) -> bool {
-        match self.goals.and_then(|goals| goals.base_of(node)) {
-            Some(base) => base.hash == hash,
-            None => self.has_template(hash),
-        }
-    }
-
     /// Proposal: Controller; v1.36 `util.IsPodUpdated`.
-    pub(super) fn is_updated(&self, pod: &PodFacts) -> bool {
+    pub(crate) fn is_updated(&self, pod: &PodFacts) -> bool {
         let by_hash = pod.hash.map(|hash| self.names_template(hash));
         if self.policy == ClassificationPolicy::HashFirst {
             by_hash.unwrap_or(pod.same_generation)
@@ -185,7 +157,7 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
 }
 
 /// The controller of a revision, seen from the DaemonSet.
-pub(super) fn ownership(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
+pub(crate) fn ownership(snapshot: &Snapshot<'_>, revision: &RevisionView<'_>) -> Ownership {
     let ds = &snapshot.spec().daemon_set.metadata;
     match revision.controller {
         _ if revision.namespace != ds.namespace => Ownership::Foreign,
@@ -202,7 +174,7 @@ fn created_hash<'s>(action: &'s Action, key: &str) -> Option<&'s str> {
 }
 
 /// Whether data holds the template, and the ingredients that the caller's manifests are made from.
-pub(super) fn is_of_content(snapshot: &Snapshot<'_>, data: &Value) -> bool {
+pub(crate) fn is_of_content(snapshot: &Snapshot<'_>, data: &Value) -> bool {
     let stored = data.get("ingredients").filter(|stored| !stored.is_null());
     let same = match (stored, &snapshot.spec().ingredients) {
         (None, wanted) => wanted.is_null(),

@@ -1,18 +1,18 @@
 //! The entries of `Memory`, read with an arithmetic apart from the planner's.
 
-use super::in_place;
-use super::named::ByUid;
+use crate::facts::in_place;
+use crate::facts::named::ByUid;
 use daemonset::internal::{NodeIx, Ownership, PodIx};
 use daemonset::{Failure, PodView, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
 
 /// A create that was accepted, or may have been, and that the snapshot does not show.
-pub(super) struct Unseen<'s> {
-    pub(super) node: NodeIx,
+pub(crate) struct Unseen<'s> {
+    pub(crate) node: NodeIx,
     /// The hash of the pod's revision.
-    pub(super) revision: &'s str,
-    pub(super) at: Timestamp,
+    pub(crate) revision: &'s str,
+    pub(crate) at: Timestamp,
     /// Its answer was lost: a live pod of that revision on that node shows it.
     lost: bool,
     /// The snapshot has that pod.
@@ -33,13 +33,13 @@ fn is_fresh(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
     age < expiry && -expiry <= age && at.checked_add(expiry).is_ok()
 }
 
-pub(super) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
+pub(crate) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
     let accepted = snapshot.memory().and_then(|memory| memory.deletes.get(uid));
     accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
 }
 
 /// Whether a pod was changed in its place, and the snapshot has its old form.
-pub(super) fn change_in_flight(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
+pub(crate) fn change_in_flight(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
     let accepted = snapshot.memory().and_then(|memory| memory.turns.in_place.get(pod.uid));
     accepted.is_some_and(|change| {
         let shown = in_place::changed_at(pod).is_some_and(|at| change.changed_at <= at);
@@ -48,7 +48,7 @@ pub(super) fn change_in_flight(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bo
 }
 
 /// When the patch of a node was accepted that the snapshot does not show.
-pub(super) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
+pub(crate) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
     let patch = snapshot.memory()?.turns.patches.get(node)?;
     let is_read =
         snapshot.nodes_version().is_some_and(|read| patch.version.is_some_and(|written| read >= written));
@@ -56,7 +56,7 @@ pub(super) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Tim
 }
 
 /// Whether a template was restored that the snapshot does not show.
-pub(super) fn restore_in_flight(snapshot: &Snapshot<'_>) -> bool {
+pub(crate) fn restore_in_flight(snapshot: &Snapshot<'_>) -> bool {
     let accepted = snapshot.memory().and_then(|memory| memory.restores.as_ref()?.accepted);
     let shown = snapshot.spec().daemon_set.metadata.resource_version.parse::<u64>().ok();
     accepted.is_some_and(|accepted| {
@@ -66,7 +66,7 @@ pub(super) fn restore_in_flight(snapshot: &Snapshot<'_>) -> bool {
 }
 
 /// How many pull pods were created that the snapshot does not show.
-pub(super) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
+pub(crate) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
     let pulls = snapshot.memory().into_iter().flat_map(|memory| &memory.turns.pulls);
     let namespace = snapshot.spec().daemon_set.metadata.namespace.as_str();
     let expected = pulls.filter(|(_, pull)| is_expected(snapshot, pull.at, pull.version));
@@ -78,19 +78,19 @@ pub(super) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
     unseen.len() as u32
 }
 
-pub(super) fn pull_delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
+pub(crate) fn pull_delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
     let accepted = snapshot.memory().and_then(|memory| memory.turns.pull_deletes.get(uid));
     accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
 }
 
 /// Whether the create of the pull pod with this name was refused half an hour ago, or later.
-pub(super) fn is_pull_refused(snapshot: &Snapshot<'_>, name: &str) -> bool {
+pub(crate) fn is_pull_refused(snapshot: &Snapshot<'_>, name: &str) -> bool {
     let refused = snapshot.memory().and_then(|memory| memory.turns.refused_pulls.get(name));
     refused.is_some_and(|at| is_lately(snapshot, *at))
 }
 
 /// The same of the change of the pod with this uid in its place.
-pub(super) fn is_change_refused(snapshot: &Snapshot<'_>, uid: &str) -> bool {
+pub(crate) fn is_change_refused(snapshot: &Snapshot<'_>, uid: &str) -> bool {
     let refused = snapshot.memory().and_then(|memory| memory.turns.refused_in_place.get(uid));
     refused.is_some_and(|at| is_lately(snapshot, *at))
 }
@@ -100,13 +100,13 @@ fn is_lately(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
 }
 
 /// The known uids of created pods.
-pub(super) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s str> {
+pub(crate) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s str> {
     let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates.values());
     creates.filter_map(|create| create.uid.as_ref().map(|uid| uid.as_str()))
 }
 
 /// Creates that the snapshot does not show, by node.
-pub(super) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
+pub(crate) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
     let creates = snapshot.memory().into_iter().flat_map(|memory| &memory.creates);
     let expected = creates.filter(|(_, create)| is_expected(snapshot, create.at, create.version));
     let hidden =
@@ -146,7 +146,7 @@ fn forget_shown(snapshot: &Snapshot<'_>, unseen: &mut Vec<Unseen<'_>>) {
 }
 
 /// The end of the back-off of a node's failed pods, if it holds them back, and the failure that their deletion counts as.
-pub(super) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp>, Failure) {
+pub(crate) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp>, Failure) {
     const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
     const LONGEST_SECONDS: i64 = 15 * 60;
     let generation = snapshot.spec().failure_generation();

@@ -7,18 +7,18 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 /// The change of a pod.
-pub(super) struct Changed {
+pub(crate) struct Changed {
     at: Timestamp,
     /// Its old containers may still run: its conditions tell nothing.
-    pub(super) settles: bool,
+    pub(crate) settles: bool,
     /// Since when its new containers have run.
     runs_since: Timestamp,
     /// The most restarts of a container after it.
-    pub(super) restarts: i64,
+    pub(crate) restarts: i64,
 }
 
 /// The change of a pod, if it has a readable one.
-pub(super) fn changed(pod: &PodView<'_>, now: Timestamp) -> Option<Changed> {
+pub(crate) fn changed(pod: &PodView<'_>, now: Timestamp) -> Option<Changed> {
     let since: Value = serde_json::from_str(pod.in_place()?).ok()?;
     let at = rfc3339(since.get("at")?.as_str()?)?;
     let (before, restarts) = (since.get("containers")?.as_object()?, since.get("restarts")?.as_object()?);
@@ -63,18 +63,18 @@ impl Changed {
 }
 
 /// When the pod says that it was changed.
-pub(super) fn changed_at(pod: &PodView<'_>) -> Option<Timestamp> {
+pub(crate) fn changed_at(pod: &PodView<'_>) -> Option<Timestamp> {
     let since: Value = serde_json::from_str(pod.in_place()?).ok()?;
     rfc3339(since.get("at")?.as_str()?)
 }
 
 /// Since when the pod has been Ready as it is.
-pub(super) fn ready_since(pod: &PodView<'_>, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn ready_since(pod: &PodView<'_>, now: Timestamp) -> Option<Timestamp> {
     let transition = pod.ready_since?;
     Some(changed(pod, now).map_or(transition, |changed| changed.ready_since(transition)))
 }
 
 /// When the pod came with its present version: its creation, or a later change.
-pub(super) fn birth(pod: &PodView<'_>, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn birth(pod: &PodView<'_>, now: Timestamp) -> Option<Timestamp> {
     pod.created_at.max(changed(pod, now).map(|changed| changed.at))
 }

@@ -1,17 +1,17 @@
 //! The objects that actions name, and their owners.
 
-use super::context::Context;
-use super::kind::ViolationKind;
-use super::lineage::ownership;
-use super::named::Subject;
-use super::stage::PodStage;
-use super::violation::Findings;
-use super::{memories, pulls};
+use crate::facts::lineage::ownership;
+use crate::facts::named::Subject;
+use crate::facts::stage::PodStage;
+use crate::facts::{memories, pulls};
+use crate::fleet::context::Context;
+use crate::kind::ViolationKind;
+use crate::violation::Findings;
 use daemonset::internal::{Ownership, PodIx, RevisionIx};
 use daemonset::{Action, DeleteReason};
 
 /// Checks names, owners and second deletes of all actions.
-pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
+pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     let (mut deleted_revisions, mut deleted_pulls) = (Vec::new(), Vec::new());
     let mut deletes = context.deletes.iter().peekable();
     for (index, action, subject) in context.actions() {
@@ -49,10 +49,7 @@ fn wrong_action_on_own_pod(
         }
         Action::ReleasePod { .. } => Some(ViolationKind::WrongRelease),
         Action::DeletePod { .. } if !counts => {
-            let leaving = matches!(
-                context.stages.stage(pod, facts, &context.lineage),
-                PodStage::Terminating | PodStage::Gone
-            );
+            let leaving = matches!(context.stage(pod, facts), PodStage::Terminating | PodStage::Gone);
             Some(if leaving { ViolationKind::AlreadyTerminating } else { ViolationKind::DeletedTwice })
         }
         _ => None,

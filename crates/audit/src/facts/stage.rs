@@ -1,15 +1,14 @@
 //! The stage and the rank of a pod, as far as harm is concerned: judged apart from the planner.
 
-use super::in_place;
-use super::lineage::Lineage;
-use super::memories;
-use daemonset::internal::{Phase, PodFacts, Position};
+use crate::facts::in_place;
+use crate::facts::memories;
+use daemonset::internal::{Phase, Position};
 use daemonset::{PodView, Snapshot};
 use jiff::Timestamp;
 
 /// The stage of a pod's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PodStage {
+pub(crate) enum PodStage {
     Live(Rank),
     Failed,
     Succeeded,
@@ -22,7 +21,7 @@ pub(super) enum PodStage {
 /// How good a live pod is: the best is available and updated, the worst neither Ready nor updated
 /// `[keep-the-available-one]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank {
+pub(crate) struct Rank {
     readiness: Readiness,
     outdated: bool,
 }
@@ -36,20 +35,20 @@ enum Readiness {
 
 impl Rank {
     /// How many ranks there are.
-    pub(super) const COUNT: usize = 6;
+    pub(crate) const COUNT: usize = 6;
 
-    pub(super) fn is_available(self) -> bool {
+    pub(crate) fn is_available(self) -> bool {
         self.readiness == Readiness::Available
     }
 
-    pub(super) fn is_ready(self) -> bool {
+    pub(crate) fn is_ready(self) -> bool {
         match self.readiness {
             Readiness::Available | Readiness::NotYetAvailable => true,
             Readiness::NotReady => false,
         }
     }
 
-    pub(super) fn is_outdated(self) -> bool {
+    pub(crate) fn is_outdated(self) -> bool {
         self.outdated
     }
 }
@@ -70,7 +69,7 @@ impl Position for Rank {
 }
 
 /// Judges pods at one instant.
-pub(super) struct PodStages<'s> {
+pub(crate) struct PodStages<'s> {
     snapshot: &'s Snapshot<'s>,
     /// A pod that is Ready since this instant, or longer, is available. `None` where no pod can have been Ready for so
     /// long.
@@ -79,7 +78,7 @@ pub(super) struct PodStages<'s> {
 }
 
 impl<'s> PodStages<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'s>) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'s>) -> Self {
         PodStages {
             snapshot,
             ready_by: snapshot.now().checked_sub(snapshot.spec().min_ready()).ok(),
@@ -87,7 +86,8 @@ impl<'s> PodStages<'s> {
         }
     }
 
-    pub(super) fn stage(&self, pod: &PodView<'_>, facts: &PodFacts, lineage: &Lineage<'_>) -> PodStage {
+    /// `is_of_goal` says whether the pod is of the revision that its node should have.
+    pub(crate) fn stage(&self, pod: &PodView<'_>, is_of_goal: impl FnOnce() -> bool) -> PodStage {
         match (self.is_terminating(pod), pod.phase) {
             (true, Phase::Failed | Phase::Succeeded) => PodStage::Gone,
             (true, Phase::PendingOrUnknown | Phase::Running) => PodStage::Terminating,
@@ -101,7 +101,7 @@ impl<'s> PodStages<'s> {
                     (true, false) => Readiness::NotYetAvailable,
                     (false, _) => Readiness::NotReady,
                 };
-                PodStage::Live(Rank { readiness, outdated: !lineage.is_of_goal(facts) })
+                PodStage::Live(Rank { readiness, outdated: !is_of_goal() })
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Whether a new pod fits on its node, added up apart from the planner, one resource after the other.
 
-use super::context::Context;
-use super::kind::ViolationKind;
+use crate::fleet::context::Context;
+use crate::kind::ViolationKind;
 use daemonset::internal::NodeIx;
 use daemonset::internal::quantity::amount;
 use daemonset::model::{Container, PodSpec, ResourceList, Resources};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// A Ready pod whose successor does not fit stays.
-pub(super) fn waits(context: &Context<'_>, node: NodeIx) -> Option<ViolationKind> {
+pub(crate) fn waits(context: &Context<'_>, node: NodeIx) -> Option<ViolationKind> {
     lacking(context, node).map(|resource| ViolationKind::DoesNotFit { resource })
 }
 
