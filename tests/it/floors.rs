@@ -15,18 +15,8 @@ struct Floored {
 const OBJECTS: Floored = Floored {
     sources: "crates/objects/src",
     floors: &[
-        ("model", &["escaped", "kubernetes::well_known", "model", "problem"]),
-        (
-            "words",
-            &[
-                "kubernetes::canonical_json",
-                "kubernetes::go_json",
-                "kubernetes::hash",
-                "kubernetes::image",
-                "kubernetes::names",
-                "kubernetes::ownership",
-            ],
-        ),
+        ("words", &["words"]),
+        ("model", &["escaped", "model", "problem"]),
         ("view", &["view"]),
         ("kubernetes", &["kubernetes"]),
         ("edges", &["k8s_openapi", "kube", "lib", "recovery"]),

@@ -8,7 +8,7 @@
 //! v1.37 `apimachinery/pkg/runtime/converter.go` (`sigs.k8s.io/json UnmarshalCaseSensitivePreserveInts`, then
 //! `encoding/json Marshal` of Go 1.26), `pkg/apis/apps/validation ValidateControllerRevisionUpdate`.
 
-use crate::kubernetes::canonical_json::sorted;
+use crate::words::canonical_json::sorted;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};

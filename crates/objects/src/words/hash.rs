@@ -1,6 +1,6 @@
 //! Hashes in names and labels: the same on every run and in every build.
 
-use crate::kubernetes::canonical_json;
+use crate::words::canonical_json;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::hash::{BuildHasher, Hash};
