@@ -51,7 +51,31 @@ const AUDIT: Floored = Floored {
     ],
 };
 
-const ALL: [Floored; 3] = [OBJECTS, CORE, AUDIT];
+const SIM: Floored = Floored {
+    sources: "crates/sim/src",
+    floors: &[
+        (
+            "settings",
+            &[
+                "event",
+                "event_queue",
+                "probability",
+                "random",
+                "requirements",
+                "settings",
+                "steering",
+                "watch",
+                "workload",
+            ],
+        ),
+        ("environment", &["environment"]),
+        ("controllers", &["controller"]),
+        ("cluster", &["cluster"]),
+        ("figures", &["figures", "lib"]),
+    ],
+};
+
+const ALL: [Floored; 4] = [OBJECTS, CORE, AUDIT, SIM];
 
 /// The words before a name that a module shows from another one.
 const SHOWS: [&str; 3] = ["pub use ", "pub(crate) use ", "pub(super) use "];

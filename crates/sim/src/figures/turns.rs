@@ -1,7 +1,7 @@
 //! The figures of turns, drains, pulls and changes in place, and the time for which each node has no Ready pod.
 
-use super::cluster::Cluster;
-use super::event::{Change, Event};
+use crate::cluster::Cluster;
+use crate::event::{Change, Event};
 use daemonset::model::{NodeName, Uid};
 use daemonset::turns;
 use jiff::{SignedDuration, Timestamp};
@@ -97,7 +97,7 @@ impl Spread {
 
 impl TurnFigures {
     /// Since an instant; `None` where the cluster has neither a runtime nor turns.
-    pub(super) fn new(cluster: &Cluster, started: Timestamp) -> Option<Self> {
+    pub(crate) fn new(cluster: &Cluster, started: Timestamp) -> Option<Self> {
         if !cluster.knows_turns() {
             return None;
         }

@@ -1,12 +1,12 @@
 //! Images on nodes: a kubelet pulls each of them once, whoever asks for it, and reports them in the status of its node.
 
-use super::containers::image_id;
-use super::environment::{Environment, Pull, is_pull_pod};
-use super::event::{Actor, Change};
-use super::event_queue::{PodTransition, Timer, later};
-use super::probability::Distribution;
-use super::random::Purpose;
-use super::settings::{Behaviour, Runtime};
+use crate::environment::containers::image_id;
+use crate::environment::{Environment, Pull, is_pull_pod};
+use crate::event::{Actor, Change};
+use crate::event_queue::{PodTransition, Timer, later};
+use crate::probability::Distribution;
+use crate::random::Purpose;
+use crate::settings::{Behaviour, Runtime};
 use daemonset::model::{Container, ContainerImage, NodeName, Pod, Uid};
 use indexmap::IndexSet;
 use jiff::SignedDuration;
@@ -16,7 +16,7 @@ const HEARTBEAT: SignedDuration = SignedDuration::from_secs(10);
 
 impl Environment {
     /// How long the kubelet pulls before it starts these containers of a pod; an error if it can't pull.
-    pub(super) fn pull(
+    pub(crate) fn pull(
         &mut self,
         uid: &Uid,
         containers: &[Container],
@@ -62,7 +62,7 @@ impl Environment {
     }
 
     /// An image is there, unless its pull was lost.
-    pub(super) fn image_pulled(&mut self, node: &NodeName, image: String) {
+    pub(crate) fn image_pulled(&mut self, node: &NodeName, image: String) {
         let Some(kubelet) = self.kubelets.get(node) else { return };
         let Some(pull) = kubelet.images.get(&image).filter(|pull| pull.until == self.now).copied() else {
             return;
@@ -74,7 +74,7 @@ impl Environment {
     }
 
     /// The kubelet writes the images that are there into the status of its node.
-    pub(super) fn report_images(&mut self, node: &NodeName) {
+    pub(crate) fn report_images(&mut self, node: &NodeName) {
         let now = self.now;
         let Some(kubelet) = self.kubelets.get(node).filter(|kubelet| kubelet.up) else { return };
         let there = kubelet.images.iter().filter(|(_, pull)| pull.until <= now);
@@ -90,7 +90,7 @@ impl Environment {
     }
 
     /// The images of a pod on a node are there: all of them, or those whose id the kubelet has told, or the node itself.
-    pub(super) fn adopt_images(&mut self, node: &NodeName, revision: &str, pod: &Pod, all: bool) {
+    pub(crate) fn adopt_images(&mut self, node: &NodeName, revision: &str, pod: &Pod, all: bool) {
         let known =
             self.objects.nodes.get(node).map(|node| node.status.images.as_slice()).unwrap_or_default();
         let has_id = |name: &str| {
@@ -114,7 +114,7 @@ impl Environment {
     }
 
     /// A pod that only pulls has pulled: no container of it can start.
-    pub(super) fn pulled_only(&mut self, uid: &Uid) {
+    pub(crate) fn pulled_only(&mut self, uid: &Uid) {
         let Some(runtime) = self.settings.runtime else { return };
         self.end_containers(uid, |status, image| {
             status.image_id = image_id(image);
@@ -129,7 +129,7 @@ impl Environment {
     }
 
     /// A pod that only pulls has had its time.
-    pub(super) fn deadline_exceeded(&mut self, uid: &Uid) {
+    pub(crate) fn deadline_exceeded(&mut self, uid: &Uid) {
         if self.pod(uid).is_some_and(|pod| pod.status.phase != "Failed") {
             self.change_pod(uid, |pod| {
                 pod.status.phase = "Failed".into();
@@ -139,7 +139,7 @@ impl Environment {
     }
 
     /// Schedules the end of a pod that only pulls; `false` for each other pod.
-    pub(super) fn only_pulls(&mut self, uid: &Uid, pulled: Result<SignedDuration, SignedDuration>) -> bool {
+    pub(crate) fn only_pulls(&mut self, uid: &Uid, pulled: Result<SignedDuration, SignedDuration>) -> bool {
         if self.settings.runtime.is_none() || !self.pod(uid).is_some_and(|pod| is_pull_pod(pod)) {
             return false;
         }

@@ -1,12 +1,12 @@
 //! The lifecycle of nodes: they join, leave, go down, come back, and are tainted, cordoned and labelled.
 
-use super::environment::{Environment, Kubelet, Pull};
-use super::event::{Actor, Change, PodTrouble, is_up};
-use super::event_queue::{Timer, later};
-use super::pod_lifecycle::{is_finished, is_ready};
-use super::random::Purpose;
-use super::requirements::Resources;
-use super::watch::WatchEvent;
+use crate::environment::pod_lifecycle::{is_finished, is_ready};
+use crate::environment::{Environment, Kubelet, Pull};
+use crate::event::{Actor, Change, PodTrouble, is_up};
+use crate::event_queue::{Timer, later};
+use crate::random::Purpose;
+use crate::requirements::Resources;
+use crate::watch::WatchEvent;
 use daemonset::internal::{Hasher, tolerated};
 use daemonset::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use daemonset::model::{Node, NodeCondition, NodeName, Taint, Uid};
@@ -22,7 +22,7 @@ const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
 impl Environment {
     /// Stores a node. Its kubelet runs unless the node's Ready condition is False or Unknown.
-    pub(super) fn add_node(&mut self, by: Actor, mut node: Node, capacity: Resources) {
+    pub(crate) fn add_node(&mut self, by: Actor, mut node: Node, capacity: Resources) {
         let name = node.metadata.name.clone();
         if self.settings.runtime.is_some() {
             // Preconditions tell a node from the one before of its name.
@@ -61,7 +61,7 @@ impl Environment {
     }
 
     /// Adds a node that is not Ready yet, and becomes Ready after a while.
-    pub(super) fn join(&mut self, mut node: Node, capacity: Resources) {
+    pub(crate) fn join(&mut self, mut node: Node, capacity: Resources) {
         let name = node.metadata.name.clone();
         set_condition(&mut node, "Ready", "False", self.now);
         node.spec.taints.push(taint(TAINT_NOT_READY, "NoSchedule"));
@@ -72,7 +72,7 @@ impl Environment {
     }
 
     /// Removes the node's object at once; the pod garbage collector removes its pods later.
-    pub(super) fn remove_node(&mut self, by: Actor, name: &NodeName) {
+    pub(crate) fn remove_node(&mut self, by: Actor, name: &NodeName) {
         if !self.objects.nodes.contains_key(name) {
             return;
         }
@@ -87,14 +87,14 @@ impl Environment {
     }
 
     /// The pod garbage collector waits before it removes pods, because the node may come back.
-    pub(super) fn schedule_garbage_collection(&mut self, name: NodeName) {
+    pub(crate) fn schedule_garbage_collection(&mut self, name: NodeName) {
         let at = later(self.now, self.settings.garbage_collection);
         self.removed_nodes.insert(name.clone(), at);
         self.queue.push(at, Timer::CollectGarbage(name));
     }
 
     /// Removes the bound pods of a deleted node. Unbound pods are left to their controller.
-    pub(super) fn collect_garbage(&mut self, name: &NodeName) {
+    pub(crate) fn collect_garbage(&mut self, name: &NodeName) {
         // The node has come back, or it was deleted a second time.
         if self.removed_nodes.get(name).is_none_or(|at| self.now < *at) {
             return;
@@ -110,7 +110,7 @@ impl Environment {
     }
 
     /// The kubelet stops reporting: the node lifecycle controller taints the node and marks its pods as not Ready.
-    pub(super) fn take_down(&mut self, by: Actor, name: &NodeName) {
+    pub(crate) fn take_down(&mut self, by: Actor, name: &NodeName) {
         let Some(kubelet) = self.kubelets.get_mut(name).filter(|kubelet| kubelet.up) else { return };
         kubelet.up = false;
         kubelet.epoch += 1;
@@ -144,14 +144,14 @@ impl Environment {
     }
 
     /// Brings a node up, unless the timer is stale.
-    pub(super) fn node_ready(&mut self, name: &NodeName, epoch: u32) {
+    pub(crate) fn node_ready(&mut self, name: &NodeName, epoch: u32) {
         if self.kubelets.get(name).is_some_and(|kubelet| kubelet.epoch == epoch) {
             self.bring_up(Actor::Environment, name);
         }
     }
 
     /// The kubelet is back: it ends terminating pods and restarts the others.
-    pub(super) fn bring_up(&mut self, by: Actor, name: &NodeName) {
+    pub(crate) fn bring_up(&mut self, by: Actor, name: &NodeName) {
         let away = |kubelet: &&mut Kubelet| !kubelet.up || kubelet.shuts_down;
         let Some(kubelet) = self.kubelets.get_mut(name).filter(away) else { return };
         kubelet.up = true;
@@ -171,7 +171,7 @@ impl Environment {
 
     /// The machine shuts down gracefully (KEP-2000): the kubelet reports it, ends its pods, and rejects each new one until
     /// the node is brought up again.
-    pub(super) fn shut_down(&mut self, by: Actor, name: &NodeName) {
+    pub(crate) fn shut_down(&mut self, by: Actor, name: &NodeName) {
         let stays = |kubelet: &&mut Kubelet| kubelet.up && !kubelet.shuts_down;
         let Some(kubelet) = self.kubelets.get_mut(name).filter(stays) else { return };
         kubelet.shuts_down = true;
@@ -194,14 +194,14 @@ impl Environment {
     }
 
     /// Sets a condition of the node that is not Ready: `DrainInProgress`, say.
-    pub(super) fn set_node_condition(&mut self, name: &NodeName, kind: &str, is_true: bool) {
+    pub(crate) fn set_node_condition(&mut self, name: &NodeName, kind: &str, is_true: bool) {
         let now = self.now;
         let status = if is_true { "True" } else { "False" };
         self.change_node(name, |node| set_condition(node, kind, status, now));
     }
 
     /// Taints a node that has lost its Ready pod of the DaemonSet, and removes the taint when it has one again.
-    pub(super) fn update_absence_taint(&mut self, name: &NodeName) {
+    pub(crate) fn update_absence_taint(&mut self, name: &NodeName) {
         let Some(absence) = self.settings.absence_taint.clone() else { return };
         let Some(kubelet) = self.kubelets.get(name) else { return };
         let is_served = kubelet.pods.iter().any(|uid| self.serves(uid));
@@ -218,7 +218,7 @@ impl Environment {
     }
 
     /// As [`Self::update_absence_taint`], for the node of a pod.
-    pub(super) fn update_absence_taint_for(&mut self, uid: &Uid) {
+    pub(crate) fn update_absence_taint_for(&mut self, uid: &Uid) {
         if let Some(node) = self.runtimes.get(uid).map(|runtime| runtime.node.clone()) {
             self.update_absence_taint(&node);
         }
@@ -247,7 +247,7 @@ impl Environment {
         }
     }
 
-    pub(super) fn add_taint(&mut self, by: Actor, name: &NodeName, taint: Taint) {
+    pub(crate) fn add_taint(&mut self, by: Actor, name: &NodeName, taint: Taint) {
         self.change_node(name, |node| {
             node.spec.taints.retain(|other| (&other.key, &other.effect) != (&taint.key, &taint.effect));
             node.spec.taints.push(taint);
@@ -256,13 +256,13 @@ impl Environment {
         self.evict_intolerant(name);
     }
 
-    pub(super) fn remove_taint(&mut self, by: Actor, name: &NodeName, key: &str) {
+    pub(crate) fn remove_taint(&mut self, by: Actor, name: &NodeName, key: &str) {
         self.change_node(name, |node| node.spec.taints.retain(|taint| taint.key != key));
         self.record_node(by, name, Change::NodeTainted);
         self.retry_unbound_pods(name);
     }
 
-    pub(super) fn cordon(&mut self, by: Actor, name: &NodeName) {
+    pub(crate) fn cordon(&mut self, by: Actor, name: &NodeName) {
         self.change_node(name, |node| {
             node.spec.unschedulable = true;
             node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
@@ -271,12 +271,12 @@ impl Environment {
         self.record_node(by, name, Change::NodeTainted);
     }
 
-    pub(super) fn uncordon(&mut self, by: Actor, name: &NodeName) {
+    pub(crate) fn uncordon(&mut self, by: Actor, name: &NodeName) {
         self.change_node(name, |node| node.spec.unschedulable = false);
         self.remove_taint(by, name, UNSCHEDULABLE);
     }
 
-    pub(super) fn label_node(&mut self, by: Actor, name: &NodeName, key: &str, value: &str) {
+    pub(crate) fn label_node(&mut self, by: Actor, name: &NodeName, key: &str, value: &str) {
         self.change_node(name, |node| node.metadata.labels.extend([(key, value)]));
         self.record_node(by, name, Change::NodeLabelled);
         self.retry_unbound_pods(name);
@@ -302,7 +302,7 @@ impl Environment {
     }
 
     /// A random event: a node goes down (half of them), leaves, or joins.
-    pub(super) fn churn(&mut self, number: u64) {
+    pub(crate) fn churn(&mut self, number: u64) {
         let Some(every) = self.settings.churn.every else { return };
         let mut rng = self.random.stream(Purpose::Churn, ["", ""], number);
         let next = later(self.now, every.sample(&mut rng));

@@ -1,32 +1,15 @@
 //! The result of a rollout in figures.
 
-use super::availability::{Availability, availability};
-use super::cluster::Cluster;
-use super::event::Change;
-use super::rollout_figures::RolloutFigures;
-use super::turn_figures::TurnFigures;
+use crate::cluster::Cluster;
+use crate::cluster::RolloutEnd;
+use crate::event::Change;
+use crate::figures::availability::{Availability, availability};
+use crate::figures::rollout::RolloutFigures;
+use crate::figures::turns::TurnFigures;
 use daemonset::report::{NodePlacement, NodeVerdict, PodState, PodVerdict};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeSet;
-
-/// How a rollout ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub enum RolloutEnd {
-    /// All target nodes have an available updated pod, and the status says so.
-    Complete,
-    /// No event moved the rollout for longer than the given patience.
-    Stuck,
-    /// The given time was up.
-    OutOfTime,
-    /// The new version has failed, and every target node has an available pod of the old one again.
-    RolledBack,
-    /// The new version has failed, and the policy reaches no further node with it.
-    Stopped,
-    /// Every node that the policy has released is updated; it holds the others.
-    Held,
-}
 
 /// A rollout in figures.
 ///
@@ -101,7 +84,7 @@ pub struct Summary {
     /// The rollout that the policy steers; `None` if it steers none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<RolloutFigures>,
-    /// Turns and what goes with them; `None` where the cluster has neither a [runtime](field@super::Settings::runtime) nor turns.
+    /// Turns and what goes with them; `None` where the cluster has neither a [runtime](field@crate::Settings::runtime) nor turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<TurnFigures>,
 }

@@ -1,12 +1,26 @@
 //! The actual state of the cluster: the objects in the API server, the kubelets, the running pods, and the history.
 
-use super::event::{Actor, Change, Event, NodeState, PodIdentity};
-use super::event_queue::EventQueue;
-use super::random::RandomStreams;
-use super::requirements::PodRequirements;
-use super::settings::{Behaviour, Settings};
-use super::watch::{LAST_GIVEN, Objects, WatchEvent};
-use super::workloads::ReplicaSet;
+pub(crate) mod api_server;
+mod containers;
+mod fit;
+mod gates;
+pub(crate) mod generations;
+mod images;
+mod in_place;
+mod node_lifecycle;
+pub(crate) mod pod_lifecycle;
+mod pod_termination;
+mod scheduler;
+pub(crate) mod turns;
+mod workloads;
+
+use crate::event::{Actor, Change, Event, NodeState, PodIdentity};
+use crate::event_queue::EventQueue;
+use crate::random::RandomStreams;
+use crate::requirements::PodRequirements;
+use crate::settings::{Behaviour, Settings};
+use crate::watch::{LAST_GIVEN, Objects, WatchEvent};
+use crate::workload::ReplicaSet;
 use daemonset::PodManifest;
 use daemonset::internal::{Hasher, Shared, Tie, has_template};
 use daemonset::kubernetes::Selector;
@@ -26,95 +40,95 @@ const UID_PREFIX: &str = "00000000-0000-4000-8000-";
 
 /// Everything in the cluster except the DaemonSet controllers.
 #[derive(Debug)]
-pub(super) struct Environment {
-    pub(super) now: Timestamp,
-    pub(super) settings: Settings,
-    pub(super) random: RandomStreams,
-    pub(super) queue: EventQueue,
-    pub(super) objects: Objects,
+pub(crate) struct Environment {
+    pub(crate) now: Timestamp,
+    pub(crate) settings: Settings,
+    pub(crate) random: RandomStreams,
+    pub(crate) queue: EventQueue,
+    pub(crate) objects: Objects,
     /// `namespace/name` of all pods.
-    pub(super) pod_names: IndexSet<String, Hasher>,
-    pub(super) kubelets: IndexMap<NodeName, Kubelet, Hasher>,
-    pub(super) runtimes: IndexMap<Uid, PodRuntime, Hasher>,
+    pub(crate) pod_names: IndexSet<String, Hasher>,
+    pub(crate) kubelets: IndexMap<NodeName, Kubelet, Hasher>,
+    pub(crate) runtimes: IndexMap<Uid, PodRuntime, Hasher>,
     /// Nodes that were deleted, and the instant at which the pod garbage collector removes their pods.
-    pub(super) removed_nodes: IndexMap<NodeName, Timestamp, Hasher>,
-    pub(super) versions: Versions,
-    pub(super) history: Vec<Event>,
+    pub(crate) removed_nodes: IndexMap<NodeName, Timestamp, Hasher>,
+    pub(crate) versions: Versions,
+    pub(crate) history: Vec<Event>,
     /// DaemonSets of other controllers.
-    pub(super) other_daemon_sets: Vec<DaemonSet>,
-    pub(super) workloads: Vec<ReplicaSet>,
+    pub(crate) other_daemon_sets: Vec<DaemonSet>,
+    pub(crate) workloads: Vec<ReplicaSet>,
     /// The nodes that are drained.
-    pub(super) drained: BTreeSet<NodeName>,
+    pub(crate) drained: BTreeSet<NodeName>,
     /// Some node has had a turn.
-    pub(super) has_turns: bool,
+    pub(crate) has_turns: bool,
     /// Watch events that have not been sent to the caches yet.
-    pub(super) unsent: Vec<WatchEvent>,
+    pub(crate) unsent: Vec<WatchEvent>,
     /// The last number used for a uid or a resource version.
-    pub(super) serial: u64,
+    pub(crate) serial: u64,
 }
 
 /// The kubelet of a node, with the state of its machine.
 #[derive(Debug, Clone)]
-pub(super) struct Kubelet {
+pub(crate) struct Kubelet {
     /// It runs and reaches the API server.
-    pub(super) up: bool,
+    pub(crate) up: bool,
     /// Its machine shuts down gracefully: it ends its pods, and rejects new ones.
-    pub(super) shuts_down: bool,
+    pub(crate) shuts_down: bool,
     /// A pod of the DaemonSet has been Ready on this node, so that its absence is noticed.
-    pub(super) had_ready_pod: bool,
+    pub(crate) had_ready_pod: bool,
     /// The resources that its pods share; there is no end of one without an amount.
-    pub(super) capacity: ResourceList,
+    pub(crate) capacity: ResourceList,
     /// Revisions whose images have been pulled, where no runtime knows images by name.
-    pub(super) pulled: IndexSet<String, Hasher>,
+    pub(crate) pulled: IndexSet<String, Hasher>,
     /// When the pull of each image ends, or has ended.
-    pub(super) images: IndexMap<String, Pull, Hasher>,
+    pub(crate) images: IndexMap<String, Pull, Hasher>,
     /// Pods whose target is this node, bound or not, oldest first.
-    pub(super) pods: Vec<Uid>,
+    pub(crate) pods: Vec<Uid>,
     /// How many pods of each revision this node has had.
-    pub(super) attempts: IndexMap<String, u64, Hasher>,
+    pub(crate) attempts: IndexMap<String, u64, Hasher>,
     /// Rises whenever the kubelet goes down or up; timers of an earlier epoch are stale.
-    pub(super) epoch: u32,
+    pub(crate) epoch: u32,
 }
 
 /// The pull of an image.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pull {
-    pub(super) since: Timestamp,
-    pub(super) until: Timestamp,
+pub(crate) struct Pull {
+    pub(crate) since: Timestamp,
+    pub(crate) until: Timestamp,
 }
 
 /// The state of a pod that its API object does not show.
 #[derive(Debug, Clone)]
-pub(super) struct PodRuntime {
-    pub(super) node: NodeName,
-    pub(super) revision: String,
-    pub(super) requirements: Arc<PodRequirements>,
-    pub(super) behaviour: Behaviour,
-    pub(super) finalizers: Vec<String>,
+pub(crate) struct PodRuntime {
+    pub(crate) node: NodeName,
+    pub(crate) revision: String,
+    pub(crate) requirements: Arc<PodRequirements>,
+    pub(crate) behaviour: Behaviour,
+    pub(crate) finalizers: Vec<String>,
     /// The kubelet has started the containers, or is about to.
-    pub(super) started: bool,
+    pub(crate) started: bool,
     /// The containers have ended after the pod's deletion; finalizers keep the object.
-    pub(super) stopped: bool,
+    pub(crate) stopped: bool,
     /// The number of this pod among the pods of its revision on its node, from 1.
-    pub(super) attempt: u64,
-    pub(super) restarts: u32,
+    pub(crate) attempt: u64,
+    pub(crate) restarts: u32,
     /// The containers that are being changed in their place.
-    pub(super) changing: Vec<String>,
+    pub(crate) changing: Vec<String>,
     /// The condition Ready stays True meanwhile.
-    pub(super) keeps_ready: bool,
+    pub(crate) keeps_ready: bool,
     /// The position of the workload that it is a replica of.
-    pub(super) workload: Option<usize>,
+    pub(crate) workload: Option<usize>,
     /// Rises whenever the pod leaves its expected course (start, crash, deletion, node down); timers of an earlier
     /// epoch are stale.
-    pub(super) epoch: u32,
+    pub(crate) epoch: u32,
     /// The name of the pod in the history; `None` for a pod that the history leaves out, because it neither belongs to the
     /// DaemonSet nor could be adopted.
-    pub(super) identity: Option<Arc<PodIdentity>>,
+    pub(crate) identity: Option<Arc<PodIdentity>>,
 }
 
 /// The requirements and the behaviour of each version of the template, by the hash of its revision.
 #[derive(Debug, Default)]
-pub(super) struct Versions {
+pub(crate) struct Versions {
     known: IndexMap<String, (Arc<PodRequirements>, Behaviour), Hasher>,
     /// The behaviour of templates that may have no revision yet, newest first.
     expected: Vec<(Value, Behaviour)>,
@@ -126,21 +140,21 @@ pub(super) struct Versions {
 
 /// A pod, as its manifest describes it.
 #[derive(Debug, Clone)]
-pub(super) struct Created {
+pub(crate) struct Created {
     body: Arc<Shared>,
-    pub(super) pod: Pod,
-    pub(super) generate_name: String,
-    pub(super) requirements: Arc<PodRequirements>,
+    pub(crate) pod: Pod,
+    pub(crate) generate_name: String,
+    pub(crate) requirements: Arc<PodRequirements>,
 }
 
 impl Versions {
     /// Sets the behaviour of the pods of a template that are created from now on.
-    pub(super) fn set_behaviour(&mut self, template: Value, behaviour: Behaviour) {
+    pub(crate) fn set_behaviour(&mut self, template: Value, behaviour: Behaviour) {
         self.expected.insert(0, (template, behaviour));
     }
 
     /// Reads a revision; `default` is the behaviour of templates without one of their own.
-    pub(super) fn insert(&mut self, hash: &str, revision: &ControllerRevision, default: Behaviour) {
+    pub(crate) fn insert(&mut self, hash: &str, revision: &ControllerRevision, default: Behaviour) {
         let expected = self.expected.iter().find(|(template, _)| has_template(&revision.data, template));
         let behaviour = expected.map_or(default, |(_, behaviour)| *behaviour);
         let template = revision.data.pointer("/spec/template").unwrap_or(&Value::Null);
@@ -163,7 +177,7 @@ impl Versions {
     ///
     /// # Errors
     /// When the manifest is no pod.
-    pub(super) fn create(&mut self, manifest: &PodManifest) -> Result<Created, serde_json::Error> {
+    pub(crate) fn create(&mut self, manifest: &PodManifest) -> Result<Created, serde_json::Error> {
         let hash = manifest.revision_hash();
         let last = self.created.get(hash).filter(|_| manifest.body.is_none());
         if let Some(last) = last.filter(|last| Arc::ptr_eq(&last.body, &manifest.shared)) {
@@ -201,13 +215,13 @@ impl Versions {
         Ok(created)
     }
 
-    pub(super) fn get(&self, hash: &str) -> Option<(Arc<PodRequirements>, Behaviour)> {
+    pub(crate) fn get(&self, hash: &str) -> Option<(Arc<PodRequirements>, Behaviour)> {
         self.known.get(hash).cloned()
     }
 }
 
 impl Environment {
-    pub(super) fn new(settings: Settings, seed: u64, now: Timestamp) -> Self {
+    pub(crate) fn new(settings: Settings, seed: u64, now: Timestamp) -> Self {
         Environment {
             now,
             settings,
@@ -229,19 +243,19 @@ impl Environment {
         }
     }
 
-    pub(super) fn record(&mut self, by: Actor, change: Change) {
+    pub(crate) fn record(&mut self, by: Actor, change: Change) {
         self.history.push(Event { t: self.now, by, change });
     }
 
     /// No new object gets this uid, which another simulation may have generated.
-    pub(super) fn skip_uid(&mut self, uid: &Uid) {
+    pub(crate) fn skip_uid(&mut self, uid: &Uid) {
         let serial = uid.as_str().strip_prefix(UID_PREFIX);
         let serial = serial.and_then(|serial| u64::from_str_radix(serial, 16).ok());
         self.serial = self.serial.max(serial.filter(|serial| *serial <= LAST_GIVEN).unwrap_or_default());
     }
 
     /// New objects get later resource versions, as the caches and the memory compare them.
-    pub(super) fn skip_version(&mut self, version: Option<u64>) {
+    pub(crate) fn skip_version(&mut self, version: Option<u64>) {
         self.serial = self.serial.max(version.unwrap_or_default());
     }
 
@@ -250,26 +264,26 @@ impl Environment {
         self.serial
     }
 
-    pub(super) fn new_uid(&mut self) -> Uid {
+    pub(crate) fn new_uid(&mut self) -> Uid {
         Uid::from(format!("{UID_PREFIX}{:012x}", self.next_serial()).as_str())
     }
 
-    pub(super) fn new_version(&mut self) -> String {
+    pub(crate) fn new_version(&mut self) -> String {
         self.next_serial().to_string()
     }
 
     /// Changes the store, and queues the watch event of the change.
-    pub(super) fn store(&mut self, event: WatchEvent) {
+    pub(crate) fn store(&mut self, event: WatchEvent) {
         self.objects.apply(event.clone());
         self.unsent.push(event);
     }
 
-    pub(super) fn pod(&self, uid: &Uid) -> Option<&Arc<Pod>> {
+    pub(crate) fn pod(&self, uid: &Uid) -> Option<&Arc<Pod>> {
         self.objects.pods.get(uid)
     }
 
     /// Changes a pod's object; caches that share the object keep the unchanged one.
-    pub(super) fn change_pod(&mut self, uid: &Uid, change: impl FnOnce(&mut Pod)) {
+    pub(crate) fn change_pod(&mut self, uid: &Uid, change: impl FnOnce(&mut Pod)) {
         let version = self.new_version();
         let Some(stored) = self.objects.pods.get_mut(uid) else { return };
         let pod = Arc::make_mut(stored);
@@ -279,7 +293,7 @@ impl Environment {
         self.tell_drain(uid);
     }
 
-    pub(super) fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) {
+    pub(crate) fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) {
         let version = self.new_version();
         let Some(stored) = self.objects.nodes.get_mut(name) else { return };
         let node = Arc::make_mut(stored);
@@ -288,7 +302,7 @@ impl Environment {
         self.unsent.push(WatchEvent::Node(Arc::clone(stored)));
     }
 
-    pub(super) fn change_revision(&mut self, uid: &Uid, change: impl FnOnce(&mut ControllerRevision)) {
+    pub(crate) fn change_revision(&mut self, uid: &Uid, change: impl FnOnce(&mut ControllerRevision)) {
         let version = self.new_version();
         let Some(stored) = self.objects.revisions.get_mut(uid) else { return };
         let revision = Arc::make_mut(stored);
@@ -300,7 +314,7 @@ impl Environment {
     }
 
     /// Reads the requirements and the behaviour of the pods of a revision.
-    pub(super) fn read_version(&mut self, uid: &Uid) {
+    pub(crate) fn read_version(&mut self, uid: &Uid) {
         let Some(revision) = self.objects.revisions.get(uid) else { return };
         let key = &self.settings.controller.policy.unique_label_key;
         let hash = revision.metadata.labels.get(key).unwrap_or(&revision.metadata.name).to_owned();
@@ -308,11 +322,11 @@ impl Environment {
     }
 
     /// The pod as the history names it; `None` for pods that the history leaves out.
-    pub(super) fn identity(&self, uid: &Uid) -> Option<Arc<PodIdentity>> {
+    pub(crate) fn identity(&self, uid: &Uid) -> Option<Arc<PodIdentity>> {
         self.runtimes.get(uid).and_then(|runtime| runtime.identity.clone())
     }
 
-    pub(super) fn record_pod(
+    pub(crate) fn record_pod(
         &mut self,
         by: Actor,
         uid: &Uid,
@@ -323,7 +337,7 @@ impl Environment {
         }
     }
 
-    pub(super) fn record_node(
+    pub(crate) fn record_node(
         &mut self,
         by: Actor,
         name: &NodeName,
@@ -336,7 +350,7 @@ impl Environment {
     }
 
     /// Whether the DaemonSet controls a pod or could adopt it: the pod has no controller and the selector matches.
-    pub(super) fn belongs_in_history(&self, pod: &Pod) -> bool {
+    pub(crate) fn belongs_in_history(&self, pod: &Pod) -> bool {
         let controller = OwnerReference::controller_of(&pod.metadata.owner_references);
         let ours = self.objects.daemon_set.as_ref().map(|ds| ds.metadata.uid.as_str());
         let fits = controller == ours || (controller.is_none() && self.is_selected(pod));
@@ -352,17 +366,17 @@ impl Environment {
         })
     }
 
-    pub(super) fn pod_ref(&self, uid: &Uid) -> Option<ObjectRef> {
+    pub(crate) fn pod_ref(&self, uid: &Uid) -> Option<ObjectRef> {
         self.pod(uid).map(|pod| ObjectRef::from(&pod.metadata))
     }
 }
 
 /// Whether a pod only pulls images, for a DaemonSet. It has the hash label of a revision, and little of its template.
-pub(super) fn is_pull_pod(pod: &Pod) -> bool {
+pub(crate) fn is_pull_pod(pod: &Pod) -> bool {
     pod.metadata.labels.contains_key(PULL_OWNER_LABEL)
 }
 
 /// `namespace/name`, which is unique among pods.
-pub(super) fn namespaced_name(namespace: &str, name: &str) -> String {
+pub(crate) fn namespaced_name(namespace: &str, name: &str) -> String {
     format!("{namespace}/{name}")
 }

@@ -1,16 +1,16 @@
 //! The scheduler: binds pods to their target nodes when they fit.
 
-use super::environment::{Environment, PodRuntime};
-use super::event_queue::{Timer, later};
-use super::fit::has_room;
-use super::pod_lifecycle::is_finished;
-use super::random::Purpose;
+use crate::environment::fit::has_room;
+use crate::environment::pod_lifecycle::is_finished;
+use crate::environment::{Environment, PodRuntime};
+use crate::event_queue::{Timer, later};
+use crate::random::Purpose;
 use daemonset::internal::tolerated;
 use daemonset::model::{NodeName, Pod, Uid};
 
 impl Environment {
     /// Puts a pod into the scheduler's queue.
-    pub(super) fn enqueue_for_scheduling(&mut self, uid: &Uid) {
+    pub(crate) fn enqueue_for_scheduling(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get(uid) else { return };
         let rng = &mut self.random.stream(
             Purpose::Bind,
@@ -22,7 +22,7 @@ impl Environment {
     }
 
     /// Binds a pod if it fits. Otherwise the pod waits until something changes on its node.
-    pub(super) fn schedule(&mut self, uid: &Uid) {
+    pub(crate) fn schedule(&mut self, uid: &Uid) {
         let Some((pod, runtime)) = self.pod(uid).zip(self.runtimes.get(uid)) else { return };
         let is_pending = !pod.is_bound() && pod.metadata.deletion_timestamp.is_none() && !is_finished(pod);
         if !is_pending || !self.fits(pod, runtime) {
@@ -62,12 +62,12 @@ impl Environment {
     }
 
     /// Whether a pod is bound and holds its resources.
-    pub(super) fn occupies(&self, uid: &Uid) -> bool {
+    pub(crate) fn occupies(&self, uid: &Uid) -> bool {
         self.pod(uid).is_some_and(|pod| pod.is_bound() && !is_finished(pod))
     }
 
     /// Puts the unbound pods of a node into the scheduler's queue again.
-    pub(super) fn retry_unbound_pods(&mut self, node: &NodeName) {
+    pub(crate) fn retry_unbound_pods(&mut self, node: &NodeName) {
         self.replicate_missing();
         let Some(kubelet) = self.kubelets.get(node) else { return };
         let waiting = |uid: &&Uid| self.pod(uid).is_some_and(|pod| !pod.is_bound());

@@ -1,10 +1,9 @@
 //! The drains of the simulated controller: it evicts the pods of each node that waits for the gate `drained`, and opens the gate.
 
-use super::controller::Controller;
-use super::environment::Environment;
-use super::event::{Actor, Change};
-use super::event_queue::{Timer, later};
-use super::random::Purpose;
+use crate::controller::Controller;
+use crate::environment::Environment;
+use crate::event::Actor;
+use crate::event_queue::{Timer, later};
 use daemonset::model::{Node, NodeName, Uid};
 use daemonset::report::NodeOutcome;
 use daemonset::{Plan, turns};
@@ -22,10 +21,10 @@ const DRAINED: &str = "drained";
 const AFTER_CONFLICT: SignedDuration = SignedDuration::from_millis(250);
 
 /// The pods of a node that a drain has asked for, and when it may ask again.
-pub(super) type Asked = BTreeMap<Uid, Timestamp>;
+pub(crate) type Asked = BTreeMap<Uid, Timestamp>;
 
 /// The nodes that wait for their drain by a plan.
-pub(super) fn waiting(plan: &Plan) -> Vec<NodeName> {
+pub(crate) fn waiting(plan: &Plan) -> Vec<NodeName> {
     let waits = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::WaitsForGates { gates, .. } if gates.iter().any(|gate| gate == DRAINED));
     let waiting = plan.report.nodes.iter().filter(|verdict| waits(&verdict.outcome));
     waiting.map(|verdict| verdict.node.clone()).collect()
@@ -33,7 +32,7 @@ pub(super) fn waiting(plan: &Plan) -> Vec<NodeName> {
 
 impl Controller {
     /// Drains these nodes, and no others.
-    pub(super) fn follow_drains(&mut self, nodes: Vec<NodeName>, environment: &mut Environment) {
+    pub(crate) fn follow_drains(&mut self, nodes: Vec<NodeName>, environment: &mut Environment) {
         self.drains.retain(|node, _| nodes.contains(node));
         for node in nodes {
             if let Entry::Vacant(place) = self.drains.entry(node.clone()) {
@@ -45,7 +44,7 @@ impl Controller {
     }
 
     /// Looks at a node and its pods, and does what is due.
-    pub(super) fn look_at_drain(&mut self, name: &NodeName, environment: &mut Environment) {
+    pub(crate) fn look_at_drain(&mut self, name: &NodeName, environment: &mut Environment) {
         let Some(policy) = self.tracker.policy().drain.clone().filter(|_| !self.is_down()) else { return };
         let Some(target) = self.drain_target(name) else { return };
         let owners = environment.daemon_owners();
@@ -146,58 +145,5 @@ impl Environment {
     fn daemon_owners(&self) -> Vec<DaemonOwner> {
         let others = self.other_daemon_sets.iter();
         self.objects.daemon_set.iter().map(|ds| &**ds).chain(others).map(DaemonOwner::from).collect()
-    }
-
-    /// Writes the request of a turn as the answer of a gate.
-    pub(super) fn open_gate(
-        &mut self,
-        by: Actor,
-        name: &NodeName,
-        (turn, request): (&str, &str),
-        gate: &str,
-    ) {
-        let annotation = turns::gate_annotation(gate, turn);
-        self.change_node(name, |node| {
-            node.metadata.annotations = node.metadata.annotations.with(&annotation, request);
-        });
-        let (node, turn) = (name.clone(), turn.to_owned());
-        self.record(by, Change::GateOpened { node, turn, gate: gate.to_owned() });
-    }
-
-    /// Something opens each gate that has an opener and is closed, some time after the turn began.
-    pub(super) fn answer_turn(&mut self, name: &NodeName, turn: &str, began: Timestamp) {
-        let Some(node) = self.objects.nodes.get(name).cloned() else { return };
-        let Some(request) = turns::request(&node, turn).map(str::to_owned) else { return };
-        let is_closed = |gate: &str| {
-            let answer = node.metadata.annotations.get(&turns::gate_annotation(gate, turn));
-            answer != Some(request.as_str())
-        };
-        for (gate, takes) in self.settings.gates.iter().filter(|(gate, _)| is_closed(gate)) {
-            let rng = &mut self.random.stream(Purpose::Gate, [name.as_str(), gate], 0);
-            let (node, gate, turn) = (name.clone(), gate.clone(), turn.to_owned());
-            let at = later(began, takes.sample(rng)).max(self.now);
-            self.queue.push(at, Timer::OpenGate { node, gate, turn, request: request.clone() });
-        }
-    }
-
-    /// The answer is for this turn alone.
-    pub(super) fn gate_answered(&mut self, name: &NodeName, gate: &str, (turn, request): (&str, &str)) {
-        let node = self.objects.nodes.get(name);
-        if node.and_then(|node| turns::request(node, turn)) == Some(request) {
-            self.open_gate(Actor::Environment, name, (turn, request), gate);
-        }
-    }
-
-    /// A pod of a node has changed: a drain of the node looks at it soon.
-    pub(super) fn tell_drain(&mut self, uid: &Uid) {
-        if self.drained.is_empty() {
-            return;
-        }
-        let Some(node) = self.runtimes.get(uid).map(|runtime| runtime.node.clone()) else { return };
-        if self.drained.contains(&node) {
-            let rng = &mut self.random.stream(Purpose::Watch, [node.as_str(), "drain"], self.serial);
-            let at = later(self.now, self.settings.controller.watch_lag.sample(rng));
-            self.queue.push(at, Timer::Drain(node));
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The figures of a rollout that a policy steers.
 
-use super::cluster::Cluster;
-use super::event::{Change, Event};
+use crate::cluster::Cluster;
+use crate::event::{Change, Event};
 use daemonset::model::NodeName;
 use daemonset::report::{FailingNode, RolloutReport, RolloutStage, WaveProgress, WaveReport};
 use jiff::Timestamp;
@@ -82,7 +82,7 @@ pub struct WaveFigures {
 
 impl RolloutFigures {
     /// The figures of a rollout that began at `started`, and that the last plan reports so.
-    pub(super) fn new(cluster: &Cluster, started: Timestamp, last: RolloutReport) -> Self {
+    pub(crate) fn new(cluster: &Cluster, started: Timestamp, last: RolloutReport) -> Self {
         let last = cluster.report_before_undo().cloned().unwrap_or(last);
         let nodes = |wave: &WaveReport| u32::try_from(wave.nodes.len()).unwrap_or(u32::MAX);
         let waves =

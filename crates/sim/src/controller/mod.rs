@@ -1,14 +1,18 @@
 //! A DaemonSet controller of a simulated cluster: caches, memory, decisions, and an executor that may crash.
 
-use super::api_server::ApiError;
-use super::drains::{Asked, waiting};
-use super::environment::Environment;
-use super::event::{Actor, Change, Reconciled};
-use super::event_queue::later;
-use super::random::Purpose;
-use super::settings::ControllerSettings;
-use super::steered_rollout::SteeredRollout;
-use super::watch::Cache;
+mod drains;
+mod leftovers;
+mod steered_rollout;
+
+use crate::controller::drains::{Asked, waiting};
+use crate::controller::steered_rollout::SteeredRollout;
+use crate::environment::Environment;
+use crate::environment::api_server::ApiError;
+use crate::event::{Actor, Change, Reconciled};
+use crate::event_queue::later;
+use crate::random::Purpose;
+use crate::settings::ControllerSettings;
+use crate::watch::Cache;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::PodNames;
 use daemonset::{
@@ -23,7 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Decides the actions of the simulated controller. The default is [`reconcile`](daemonset::reconcile()); a
-/// simulation can set another planner with [`Cluster::set_planner`](super::Cluster::set_planner).
+/// simulation can set another planner with [`Cluster::set_planner`](crate::Cluster::set_planner).
 pub trait Planner {
     /// The actions for this snapshot, in order.
     fn plan(&mut self, snapshot: &Snapshot<'_>) -> Vec<Action>;
@@ -45,7 +49,7 @@ impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
 
 /// Which of the controllers of a cluster one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// The one that is simulated: alone in its cluster, or driving the update.
     Main,
     /// Kubernetes' own, beside one that drives.
@@ -69,29 +73,29 @@ impl Role {
     }
 }
 
-pub(super) struct Controller {
+pub(crate) struct Controller {
     role: Role,
-    pub(super) settings: ControllerSettings,
-    pub(super) cache: Cache,
+    pub(crate) settings: ControllerSettings,
+    pub(crate) cache: Cache,
     /// The driver of the DaemonSet in the cache.
-    pub(super) tracker: Tracker,
+    pub(crate) tracker: Tracker,
     /// The drains of nodes in turn.
-    pub(super) drains: BTreeMap<NodeName, Asked>,
+    pub(crate) drains: BTreeMap<NodeName, Asked>,
     /// When it looks for turns of nobody; `None` at its start.
-    pub(super) leftovers_at: Option<Timestamp>,
+    pub(crate) leftovers_at: Option<Timestamp>,
     /// Whether there may be any.
-    pub(super) has_leftovers: bool,
-    pub(super) planner: Option<Box<dyn Planner>>,
+    pub(crate) has_leftovers: bool,
+    pub(crate) planner: Option<Box<dyn Planner>>,
     /// The controller crashes once it has executed this many actions of a plan.
-    pub(super) crash_after: Option<u32>,
+    pub(crate) crash_after: Option<u32>,
     /// Why the last snapshot was invalid.
-    pub(super) invalid: Option<InvalidSnapshot>,
+    pub(crate) invalid: Option<InvalidSnapshot>,
     /// The first difference between a plan from changes and the plan of all objects; looked for where another planner
     /// needs all objects anyway.
-    pub(super) difference: Option<String>,
-    pub(super) reconciles: u64,
+    pub(crate) difference: Option<String>,
+    pub(crate) reconciles: u64,
     /// The rollout that the policy steers, as the last plan had it.
-    pub(super) rollout: SteeredRollout,
+    pub(crate) rollout: SteeredRollout,
     rng: Rng,
     /// When the controller reconciles again even if no cache changes.
     wake_up: Option<Timestamp>,
@@ -131,7 +135,7 @@ enum Ending {
 }
 
 impl Controller {
-    pub(super) fn new(role: Role, settings: ControllerSettings, environment: &Environment) -> Self {
+    pub(crate) fn new(role: Role, settings: ControllerSettings, environment: &Environment) -> Self {
         let rng = environment.random.stream(Purpose::Watch, role.subject(), 0);
         Controller {
             role,
@@ -155,7 +159,7 @@ impl Controller {
     }
 
     /// Kubernetes' own controller beside this one, which starts now. It has the same faults and knows no policy.
-    pub(super) fn other(&self, environment: &Environment) -> Self {
+    pub(crate) fn other(&self, environment: &Environment) -> Self {
         let settings = ControllerSettings {
             policy: Policy::default(),
             reads_annotations: false,
@@ -167,22 +171,22 @@ impl Controller {
     }
 
     /// Whether it only drives the update, by the policy of its last plan.
-    pub(super) fn drives(&self) -> bool {
+    pub(crate) fn drives(&self) -> bool {
         self.tracker.policy().drive.is_some()
     }
 
-    pub(super) fn memory(&self) -> &Memory {
+    pub(crate) fn memory(&self) -> &Memory {
         self.tracker.memory()
     }
 
     /// Changes the settings; the policy holds from the next plan on.
-    pub(super) fn configure(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
+    pub(crate) fn configure(&mut self, change: impl FnOnce(&mut ControllerSettings)) {
         change(&mut self.settings);
         self.tracker.set_policy(self.settings.policy.clone());
     }
 
     /// Replaces the memory of the DaemonSet in the cache.
-    pub(super) fn set_memory(&mut self, memory: Memory) {
+    pub(crate) fn set_memory(&mut self, memory: Memory) {
         let (uid, kind) = match &self.cache.objects.daemon_set {
             Some(daemon_set) => (daemon_set.metadata.uid.clone(), daemon_set.owner.clone()),
             None => Default::default(),
@@ -191,7 +195,7 @@ impl Controller {
     }
 
     /// The instant of the next reconcile, if no other event comes first.
-    pub(super) fn next_sync(&self) -> Option<Timestamp> {
+    pub(crate) fn next_sync(&self) -> Option<Timestamp> {
         let wake_up = if self.down {
             self.wake_up
         } else {
@@ -202,7 +206,7 @@ impl Controller {
     }
 
     /// Updates the caches, makes a plan and executes it.
-    pub(super) fn sync(&mut self, environment: &mut Environment) {
+    pub(crate) fn sync(&mut self, environment: &mut Environment) {
         let now = environment.now;
         if self.down {
             self.down = false;
@@ -369,12 +373,12 @@ impl Controller {
     }
 
     /// Whether the API server refuses this request, by chance.
-    pub(super) fn is_refused(&mut self) -> bool {
+    pub(crate) fn is_refused(&mut self) -> bool {
         self.settings.refused.sample(&mut self.rng)
     }
 
     /// Crashes, and restarts after a delay with fresh lists.
-    pub(super) fn crash(&mut self, after_actions: u32, environment: &mut Environment) {
+    pub(crate) fn crash(&mut self, after_actions: u32, environment: &mut Environment) {
         let memory_kept = self.settings.memory_survives;
         if !memory_kept {
             self.set_memory(Memory::default());
@@ -394,12 +398,12 @@ impl Controller {
     }
 
     /// Whether it has crashed and not yet restarted: then it may have missed a change of the rollout.
-    pub(super) fn is_down(&self) -> bool {
+    pub(crate) fn is_down(&self) -> bool {
         self.down
     }
 
     /// Reconciles as soon as the pause allows.
-    pub(super) fn wake(&mut self, now: Timestamp) {
+    pub(crate) fn wake(&mut self, now: Timestamp) {
         if !self.down {
             self.wake_up = Some(now);
         }

@@ -1,11 +1,11 @@
 //! The lifecycle of running pods: creation, start, readiness, crashes, failure.
 
-use super::environment::{Environment, PodRuntime, is_pull_pod, namespaced_name};
-use super::event::{Actor, Change, PodIdentity, PodTrouble};
-use super::event_queue::{PodTransition, Timer, later};
-use super::random::Purpose;
-use super::requirements::PodRequirements;
-use super::watch::WatchEvent;
+use crate::environment::{Environment, PodRuntime, is_pull_pod, namespaced_name};
+use crate::event::{Actor, Change, PodIdentity, PodTrouble};
+use crate::event_queue::{PodTransition, Timer, later};
+use crate::random::Purpose;
+use crate::requirements::PodRequirements;
+use crate::watch::WatchEvent;
 use daemonset::internal::daemon_toleration_list;
 use daemonset::kubernetes::well_known::PULL_REVISION_LABEL;
 use daemonset::model::{Container, Pod, PodCondition, Uid};
@@ -19,7 +19,7 @@ const LONGEST_RESTART: SignedDuration = SignedDuration::from_mins(5);
 
 impl Environment {
     /// Stores a pod. Without `requirements` they are those of the pod's revision.
-    pub(super) fn add_pod(
+    pub(crate) fn add_pod(
         &mut self,
         by: Actor,
         mut pod: Pod,
@@ -98,7 +98,7 @@ impl Environment {
     }
 
     /// The kubelet pulls the image, if the node does not have it, and starts the containers.
-    pub(super) fn start(&mut self, uid: &Uid) {
+    pub(crate) fn start(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get_mut(uid) else { return };
         let Some(kubelet) = self.kubelets.get_mut(&runtime.node) else { return };
         if !kubelet.up || runtime.started {
@@ -116,7 +116,7 @@ impl Environment {
     }
 
     /// Pulls what the node lacks, and starts the containers of a pod, or those that are being changed.
-    pub(super) fn start_containers(&mut self, uid: &Uid) {
+    pub(crate) fn start_containers(&mut self, uid: &Uid) {
         let Some((pod, runtime)) = self.objects.pods.get(uid).zip(self.runtimes.get(uid)) else { return };
         let changing = &runtime.changing;
         let is_meant = |container: &&Container| changing.is_empty() || changing.contains(&container.name);
@@ -140,7 +140,7 @@ impl Environment {
     }
 
     /// Applies a transition, unless its timer is stale.
-    pub(super) fn apply_transition(&mut self, uid: &Uid, epoch: u32, transition: PodTransition) {
+    pub(crate) fn apply_transition(&mut self, uid: &Uid, epoch: u32, transition: PodTransition) {
         if self.runtimes.get(uid).is_none_or(|runtime| runtime.epoch != epoch) {
             return;
         }
@@ -240,7 +240,7 @@ impl Environment {
     }
 
     /// Takes over a pod that was created running, and possibly Ready.
-    pub(super) fn adopt_started_pod(&mut self, uid: &Uid) {
+    pub(crate) fn adopt_started_pod(&mut self, uid: &Uid) {
         if let Some(runtime) = self.runtimes.get_mut(uid) {
             runtime.started = true;
         }
@@ -251,7 +251,7 @@ impl Environment {
     }
 
     /// Schedules the crash of a Ready pod whose version has a limited lifetime.
-    pub(super) fn plan_crash(&mut self, uid: &Uid) {
+    pub(crate) fn plan_crash(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get(uid) else { return };
         let Some(lifetime) = runtime.behaviour.lifetime else { return };
         let subject = [runtime.node.as_str(), runtime.revision.as_str()];
@@ -265,12 +265,12 @@ impl Environment {
     }
 
     /// Whether a pod is gone, terminating or finished, so that it no longer runs on.
-    pub(super) fn is_ending(&self, uid: &Uid) -> bool {
+    pub(crate) fn is_ending(&self, uid: &Uid) -> bool {
         self.pod(uid).is_none_or(|pod| pod.metadata.deletion_timestamp.is_some() || is_finished(pod))
     }
 
     /// A container crashes; the kubelet restarts it.
-    pub(super) fn crash_pod(&mut self, uid: &Uid) {
+    pub(crate) fn crash_pod(&mut self, uid: &Uid) {
         let ending = self.is_ending(uid);
         // Containers that are being changed end anyway.
         let runs = |runtime: &&mut PodRuntime| runtime.started && !ending && runtime.changing.is_empty();
@@ -281,7 +281,7 @@ impl Environment {
         }
     }
 
-    pub(super) fn become_unready(&mut self, uid: &Uid, reason: PodTrouble) {
+    pub(crate) fn become_unready(&mut self, uid: &Uid, reason: PodTrouble) {
         let was_ready = self.pod(uid).is_some_and(|pod| is_ready(pod));
         if was_ready {
             self.set_ready(uid, false);
@@ -289,7 +289,7 @@ impl Environment {
         }
     }
 
-    pub(super) fn set_ready(&mut self, uid: &Uid, ready: bool) {
+    pub(crate) fn set_ready(&mut self, uid: &Uid, ready: bool) {
         let condition = PodCondition {
             kind: "Ready".into(),
             status: if ready { "True" } else { "False" }.into(),
@@ -300,7 +300,7 @@ impl Environment {
     }
 
     /// The pod's phase becomes Failed, which is final.
-    pub(super) fn fail(&mut self, uid: &Uid, reason: PodTrouble) {
+    pub(crate) fn fail(&mut self, uid: &Uid, reason: PodTrouble) {
         let ending = self.is_ending(uid);
         let Some(runtime) = self.runtimes.get_mut(uid).filter(|_| !ending) else { return };
         runtime.epoch += 1;
@@ -317,11 +317,11 @@ impl Environment {
     }
 }
 
-pub(super) fn is_ready(pod: &Pod) -> bool {
+pub(crate) fn is_ready(pod: &Pod) -> bool {
     pod.readiness().is_some_and(PodCondition::is_true)
 }
 
 /// Whether the phase is final.
-pub(super) fn is_finished(pod: &Pod) -> bool {
+pub(crate) fn is_finished(pod: &Pod) -> bool {
     matches!(pod.status.phase.as_ref(), "Failed" | "Succeeded")
 }

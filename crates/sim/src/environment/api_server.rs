@@ -1,10 +1,10 @@
 //! The API server: executes the controller's actions, or refuses them.
 
-use super::cluster::{raise_generations, spec_changed};
-use super::environment::{Created, Environment, namespaced_name};
-use super::event::Actor;
-use super::turns::NodePatch;
-use super::watch::WatchEvent;
+use crate::environment::generations::{raise_generations, spec_changed};
+use crate::environment::turns::NodePatch;
+use crate::environment::{Created, Environment, namespaced_name};
+use crate::event::Actor;
+use crate::watch::WatchEvent;
 use daemonset::kubernetes::canonical_json;
 use daemonset::model::{
     ControllerRevision, DaemonSet, DaemonSetStatus, Labels, NodeName, ObjectRef, OwnerReference, Uid,
@@ -18,7 +18,7 @@ use thiserror::Error;
 
 /// Why the API server refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(super) enum ApiError {
+pub(crate) enum ApiError {
     /// No object has this uid.
     #[error("not found")]
     NotFound,
@@ -35,7 +35,7 @@ pub(super) enum ApiError {
 
 impl Environment {
     /// Executes an action of a controller.
-    pub(super) fn execute(&mut self, action: &Action, by: Actor) -> Result<ActionOutcome, ApiError> {
+    pub(crate) fn execute(&mut self, action: &Action, by: Actor) -> Result<ActionOutcome, ApiError> {
         match action {
             Action::AdoptPod { pod, .. } => self.adopt_pod(pod)?,
             Action::ReleasePod { pod, .. } => self.release_pod(pod)?,
@@ -98,7 +98,7 @@ impl Environment {
     }
 
     /// Uid and resource version are preconditions.
-    pub(super) fn unchanged_node(&self, reference: &ObjectRef) -> Result<NodeName, ApiError> {
+    pub(crate) fn unchanged_node(&self, reference: &ObjectRef) -> Result<NodeName, ApiError> {
         let name = NodeName::from(reference.name.as_str());
         let node = self.objects.nodes.get(&name).ok_or(ApiError::NotFound)?;
         let is_unchanged = node.metadata.uid == reference.uid
@@ -106,7 +106,7 @@ impl Environment {
         if is_unchanged { Ok(name) } else { Err(ApiError::Conflict) }
     }
 
-    pub(super) fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
+    pub(crate) fn existing_pod(&self, reference: &ObjectRef) -> Result<Uid, ApiError> {
         let pod = self.pod(&reference.uid).ok_or(ApiError::NotFound)?;
         let same = pod.metadata.name == reference.name && pod.metadata.namespace == reference.namespace;
         if same { Ok(reference.uid.clone()) } else { Err(ApiError::Conflict) }
@@ -230,7 +230,7 @@ impl Environment {
 }
 
 /// Annotations with these set and removed.
-pub(super) fn patched(annotations: &Labels, patch: &BTreeMap<String, Option<String>>) -> Labels {
+pub(crate) fn patched(annotations: &Labels, patch: &BTreeMap<String, Option<String>>) -> Labels {
     let kept = annotations.iter().filter(|(key, _)| !patch.contains_key(*key));
     let set = patch.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_deref()?)));
     kept.chain(set).collect()

@@ -1,9 +1,9 @@
 //! Turns of DaemonSets that are gone: the simulated controller ends them when it starts, and every ten minutes.
 
-use super::controller::Controller;
-use super::environment::Environment;
-use super::event::Actor;
-use super::event_queue::later;
+use crate::controller::Controller;
+use crate::environment::Environment;
+use crate::event::Actor;
+use crate::event_queue::later;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::DaemonSet;
 use daemonset::turns;
@@ -18,7 +18,7 @@ const AFTER_CHANGE: SignedDuration = SignedDuration::from_secs(2);
 
 impl Controller {
     /// Ends the turns of nobody, if it is time to look.
-    pub(super) fn end_leftovers(&mut self, environment: &mut Environment) {
+    pub(crate) fn end_leftovers(&mut self, environment: &mut Environment) {
         // Most clusters never have a turn.
         if !environment.has_turns {
             self.has_leftovers = false;
@@ -44,13 +44,13 @@ impl Controller {
     }
 
     /// A DaemonSet is gone.
-    pub(super) fn look_for_leftovers(&mut self, now: Timestamp) {
+    pub(crate) fn look_for_leftovers(&mut self, now: Timestamp) {
         self.leftovers_at = Some(later(now, AFTER_CHANGE));
         self.has_leftovers = true;
     }
 
     /// When the controller looks again, if there is anything to look at.
-    pub(super) fn next_look_for_leftovers(&self) -> Option<Timestamp> {
+    pub(crate) fn next_look_for_leftovers(&self) -> Option<Timestamp> {
         self.leftovers_at.filter(|_| self.has_leftovers)
     }
 }

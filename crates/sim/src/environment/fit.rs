@@ -1,8 +1,8 @@
 //! The free resources of nodes, for a policy that asks whether a pod fits, and for the scheduler.
 
-use super::environment::Environment;
-use super::requirements::Resources;
-use super::watch::Objects;
+use crate::environment::Environment;
+use crate::requirements::Resources;
+use crate::watch::Objects;
 use daemonset::Policy;
 use daemonset::internal::quantity::{amounts, pod_requests};
 use daemonset::kubernetes::free_resources;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 impl Environment {
     /// The resources that no pod requests, of the nodes whose capacity is limited, for a policy that asks for them. `shown` are the
     /// objects that the controller sees.
-    pub(super) fn free(&self, policy: &Policy, shown: &Objects) -> BTreeMap<NodeName, ResourceList> {
+    pub(crate) fn free(&self, policy: &Policy, shown: &Objects) -> BTreeMap<NodeName, ResourceList> {
         if policy.fit != FitPolicy::Hold {
             return BTreeMap::new();
         }
@@ -33,7 +33,7 @@ impl Environment {
     }
 
     /// Gives a node so much room that these of its resources are free beside the pods that are bound to it.
-    pub(super) fn set_free(&mut self, node: &NodeName, free: &ResourceList) {
+    pub(crate) fn set_free(&mut self, node: &NodeName, free: &ResourceList) {
         let Some(kubelet) = self.kubelets.get(node) else { return };
         let mut capacity = amounts(free);
         for pod in kubelet.pods.iter().filter(|uid| self.occupies(uid)).filter_map(|uid| self.pod(uid)) {
@@ -54,7 +54,7 @@ impl Environment {
 }
 
 /// Whether a node with these resources has room for a pod beside these others.
-pub(super) fn has_room<'p>(
+pub(crate) fn has_room<'p>(
     capacity: &ResourceList,
     others: impl IntoIterator<Item = &'p Pod>,
     pod: &Pod,
@@ -72,7 +72,7 @@ pub(super) fn has_room<'p>(
 
 impl Resources {
     /// Those of which there is an end.
-    pub(super) fn as_list(self) -> ResourceList {
+    pub(crate) fn as_list(self) -> ResourceList {
         let Resources { cpu_millis, memory_bytes } = self;
         let amounts = [
             ("cpu", cpu_millis, format!("{cpu_millis}m")),

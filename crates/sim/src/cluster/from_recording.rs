@@ -1,13 +1,13 @@
 //! Simulated clusters that start from a recording of a real one, with the same or another number of nodes.
 
-use super::cluster::Cluster;
-use super::environment::Environment;
-use super::event::{Actor, Change, Event, NodeState};
-use super::event_queue::{PodTransition, Timer};
-use super::pod_lifecycle::is_finished;
-use super::requirements::Resources;
-use super::settings::Settings;
-use super::watch::{LAST_GIVEN, WatchEvent, comparable};
+use crate::cluster::Cluster;
+use crate::environment::Environment;
+use crate::environment::pod_lifecycle::is_finished;
+use crate::event::{Actor, Change, Event, NodeState};
+use crate::event_queue::{PodTransition, Timer};
+use crate::requirements::Resources;
+use crate::settings::Settings;
+use crate::watch::{LAST_GIVEN, WatchEvent, comparable};
 use daemonset::model::{DaemonSet, Node, NodeName, Pod, Uid};
 use daemonset::{Memory, Recording, turns};
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ impl Cluster {
 
 impl Environment {
     /// Loads the objects, and schedules the next event of each pod.
-    pub(super) fn load_recording(&mut self, recording: &Recording) {
+    pub(crate) fn load_recording(&mut self, recording: &Recording) {
         let earliest = earliest_creation(recording);
         let mut past = Past { now: self.now, events: Vec::new(), tells_images: false };
         self.objects.daemon_set = None;

@@ -1,6 +1,6 @@
 //! The number of target nodes without an available pod over time, computed from a history alone.
 
-use super::event::{Actor, Change, Event, NodeState, PodIdentity};
+use crate::event::{Actor, Change, Event, NodeState, PodIdentity};
 use daemonset::internal::{CompiledTemplate, Hasher, Placement};
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetSpec, Node, NodeName, Pod, Uid};
 use daemonset::{NodeView, Observed, Snapshot};

@@ -1,12 +1,12 @@
 //! The statuses of containers, as kubelets write them.
 
-use super::environment::Environment;
+use crate::environment::Environment;
 use daemonset::model::{Container, ContainerStatus, Pod, Uid};
 
 impl Environment {
     /// The containers of a pod run; those alone that are being changed, if any are. Each has another id, and was restarted if it ran
     /// before.
-    pub(super) fn containers_started(&mut self, uid: &Uid) {
+    pub(crate) fn containers_started(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get_mut(uid).filter(|_| self.settings.runtime.is_some()) else {
             return;
         };
@@ -39,7 +39,7 @@ impl Environment {
     }
 
     /// A pod runs of which no kubelet has told the ids of its containers.
-    pub(super) fn adopt_containers(&mut self, uid: &Uid) {
+    pub(crate) fn adopt_containers(&mut self, uid: &Uid) {
         let tells = |pod: &Pod| {
             let statuses = &pod.status.container_statuses;
             !statuses.is_empty() && statuses.iter().all(|status| !status.container_id.is_empty())
@@ -50,7 +50,7 @@ impl Environment {
     }
 
     /// The containers of a pod do not run: none of them, or those alone that are being changed.
-    pub(super) fn end_containers(&mut self, uid: &Uid, how: impl Fn(&mut ContainerStatus, &str)) {
+    pub(crate) fn end_containers(&mut self, uid: &Uid, how: impl Fn(&mut ContainerStatus, &str)) {
         let Some(runtime) = self.runtimes.get(uid) else { return };
         let changing = runtime.changing.clone();
         self.change_pod(uid, |pod| {
@@ -71,7 +71,7 @@ impl Environment {
     }
 
     /// Writes the restarts of the container, and its reason to wait, into the pod's status.
-    pub(super) fn report_container(&mut self, uid: &Uid, waiting_reason: &str) {
+    pub(crate) fn report_container(&mut self, uid: &Uid, waiting_reason: &str) {
         if self.settings.runtime.is_some() {
             let waits = waiting_reason.to_owned();
             return self.end_containers(uid, |status, _| status.waiting_reason.clone_from(&waits));
@@ -89,7 +89,7 @@ impl Environment {
 }
 
 /// The id of an image: its digest, so that two names of one image have the same.
-pub(super) fn image_id(image: &str) -> String {
+pub(crate) fn image_id(image: &str) -> String {
     match image.split_once('@') {
         Some((_, digest)) => digest.to_owned(),
         None => format!("sha256:{image}"),

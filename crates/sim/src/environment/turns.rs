@@ -1,23 +1,23 @@
 //! Turns of nodes: the patches of their beginnings and ends.
 
-use super::api_server::{ApiError, patched};
-use super::environment::Environment;
-use super::event::{Actor, Change};
+use crate::environment::Environment;
+use crate::environment::api_server::{ApiError, patched};
+use crate::event::{Actor, Change};
 use daemonset::TurnReason;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{NodeName, ObjectRef};
 use std::collections::BTreeMap;
 
 /// The patch of a node.
-pub(super) struct NodePatch<'p> {
-    pub(super) unschedulable: Option<bool>,
-    pub(super) annotations: &'p BTreeMap<String, Option<String>>,
-    pub(super) reason: TurnReason,
+pub(crate) struct NodePatch<'p> {
+    pub(crate) unschedulable: Option<bool>,
+    pub(crate) annotations: &'p BTreeMap<String, Option<String>>,
+    pub(crate) reason: TurnReason,
 }
 
 impl Environment {
     /// Patches a node, and returns it with the version of the patch: the taint of a cordoned node follows by itself.
-    pub(super) fn patch_node(
+    pub(crate) fn patch_node(
         &mut self,
         name: &NodeName,
         patch: NodePatch<'_>,

@@ -1,10 +1,10 @@
 //! The rollout that the policy steers, as the simulated controller sees it from plan to plan.
 
-use super::environment::Environment;
-use super::event::{Actor, Change};
-use super::event_queue::{Timer, later};
-use super::settings::ControllerSettings;
-use crate::cluster::Steering;
+use crate::environment::Environment;
+use crate::event::{Actor, Change};
+use crate::event_queue::{Timer, later};
+use crate::settings::ControllerSettings;
+use crate::steering::Steering;
 use daemonset::Policy;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::report::{NodeOutcome, NodePlacement, RolloutReport, RolloutStage, WaveProgress, WaveReport};
@@ -16,15 +16,15 @@ use std::sync::Arc;
 
 /// The last plan's view of it.
 #[derive(Debug, Default)]
-pub(super) struct SteeredRollout {
+pub(crate) struct SteeredRollout {
     /// As the history has it; `None` if no policy steers.
     report: Option<Box<RolloutReport>>,
     /// The hash of the revision that is rolled out.
     revision: String,
     /// The generation of the DaemonSet that was planned.
-    pub(super) generation: i64,
+    pub(crate) generation: i64,
     /// Until when time alone moves a rollout, steered or not: a wave bakes, a Ready pod becomes available, or a failure or a deadline is due.
-    pub(super) waits_until: Option<Timestamp>,
+    pub(crate) waits_until: Option<Timestamp>,
     /// The target nodes that neither have the goal of the rollout nor are held.
     restless: BTreeSet<NodeName>,
 }
@@ -32,7 +32,7 @@ pub(super) struct SteeredRollout {
 impl SteeredRollout {
     /// Learns from a plan, whose report has the verdicts of the changed nodes at least; `exists` knows all nodes. Returns
     /// [`Change::RolloutMoved`] if the rollout has moved.
-    pub(super) fn see(
+    pub(crate) fn see(
         &mut self,
         plan: &Plan,
         generation: i64,
@@ -66,17 +66,17 @@ impl SteeredRollout {
         Some(Change::RolloutMoved { revision: revision.to_owned(), report })
     }
 
-    pub(super) fn stage(&self) -> Option<&RolloutStage> {
+    pub(crate) fn stage(&self) -> Option<&RolloutStage> {
         self.report.as_ref().map(|report| &report.stage)
     }
 
     /// Every target node has the goal of the rollout, or is held.
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_at_rest(&self) -> bool {
         self.restless.is_empty()
     }
 
     /// The new version has failed, and every target node is on the old one again.
-    pub(super) fn is_rolled_back(&self) -> bool {
+    pub(crate) fn is_rolled_back(&self) -> bool {
         self.is_at_rest() && matches!(self.stage(), Some(RolloutStage::RolledBack { .. }))
     }
 }
@@ -114,7 +114,7 @@ fn waits_until(plan: &Plan) -> Option<Timestamp> {
 
 impl Environment {
     /// Records that the rollout has moved. A user who approves sees a wave that waits for approval.
-    pub(super) fn rollout_moved(&mut self, moved: Change) {
+    pub(crate) fn rollout_moved(&mut self, moved: Change) {
         if let Change::RolloutMoved { report, .. } = &moved {
             let waits = |wave: &WaveReport| wave.progress == WaveProgress::WaitsForApproval;
             let waves = report.waves.iter().position(waits).and_then(|wave| u32::try_from(wave + 1).ok());
@@ -128,7 +128,7 @@ impl Environment {
 
 impl ControllerSettings {
     /// The policy for this DaemonSet.
-    pub(super) fn policy_for(&self, daemon_set: &DaemonSet) -> Policy {
+    pub(crate) fn policy_for(&self, daemon_set: &DaemonSet) -> Policy {
         let policy = self.policy.clone();
         if !self.reads_annotations {
             return policy;

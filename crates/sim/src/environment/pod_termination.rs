@@ -1,11 +1,11 @@
 //! The end of pods: deletion, grace period, finalizers, removal.
 
-use super::environment::{Environment, namespaced_name};
-use super::event::{Actor, Change, PodTrouble};
-use super::event_queue::{PodTransition, Timer, later};
-use super::pod_lifecycle::is_finished;
-use super::random::Purpose;
-use super::watch::WatchEvent;
+use crate::environment::pod_lifecycle::is_finished;
+use crate::environment::{Environment, namespaced_name};
+use crate::event::{Actor, Change, PodTrouble};
+use crate::event_queue::{PodTransition, Timer, later};
+use crate::random::Purpose;
+use crate::watch::WatchEvent;
 use daemonset::DeleteReason;
 use daemonset::model::Uid;
 use jiff::SignedDuration;
@@ -13,12 +13,12 @@ use jiff::SignedDuration;
 impl Environment {
     /// Deletes a pod. An unbound or finished pod is removed at once; the containers of others are stopped by the
     /// kubelet.
-    pub(super) fn delete_pod(&mut self, by: Actor, uid: &Uid, reason: Option<DeleteReason>) {
+    pub(crate) fn delete_pod(&mut self, by: Actor, uid: &Uid, reason: Option<DeleteReason>) {
         self.delete_pod_within(by, uid, reason, None);
     }
 
     /// As [`Self::delete_pod`], with another grace period than the pod's own.
-    pub(super) fn delete_pod_within(
+    pub(crate) fn delete_pod_within(
         &mut self,
         by: Actor,
         uid: &Uid,
@@ -62,7 +62,7 @@ impl Environment {
     }
 
     /// All containers have ended. The object is removed unless finalizers keep it.
-    pub(super) fn stopped(&mut self, uid: &Uid) {
+    pub(crate) fn stopped(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get_mut(uid) else { return };
         runtime.stopped = true;
         if runtime.finalizers.is_empty() {
@@ -76,7 +76,7 @@ impl Environment {
     }
 
     /// Removes all finalizers of a pod.
-    pub(super) fn finalize(&mut self, uid: &Uid) {
+    pub(crate) fn finalize(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get_mut(uid) else { return };
         runtime.finalizers.clear();
         if runtime.stopped {
@@ -85,7 +85,7 @@ impl Environment {
     }
 
     /// Removes the object.
-    pub(super) fn remove_pod(&mut self, uid: &Uid) {
+    pub(crate) fn remove_pod(&mut self, uid: &Uid) {
         let Some(identity) = self.pod_ref(uid) else { return };
         self.record_pod(Actor::Environment, uid, Change::PodGone);
         self.tell_drain(uid);

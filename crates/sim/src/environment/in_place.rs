@@ -1,11 +1,11 @@
 //! Pods that are changed in their place: the kubelet ends the containers whose image is new, pulls, and starts them.
 
-use super::api_server::{ApiError, patched};
-use super::environment::Environment;
-use super::event::{Actor, Change, PodIdentity};
-use super::event_queue::{PodTransition, Timer, later};
-use super::pod_lifecycle::is_ready;
-use super::random::Purpose;
+use crate::environment::Environment;
+use crate::environment::api_server::{ApiError, patched};
+use crate::environment::pod_lifecycle::is_ready;
+use crate::event::{Actor, Change, PodIdentity};
+use crate::event_queue::{PodTransition, Timer, later};
+use crate::random::Purpose;
 use daemonset::DeleteReason;
 use daemonset::model::{Container, ObjectRef, Pod, Uid};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 impl Environment {
     /// Applies the strategic merge patch of a change in place.
-    pub(super) fn update_in_place(
+    pub(crate) fn update_in_place(
         &mut self,
         reference: &ObjectRef,
         patch: &Value,
@@ -73,7 +73,7 @@ impl Environment {
     }
 
     /// The old containers have ended: the kubelet pulls, and starts the new ones.
-    pub(super) fn killed(&mut self, uid: &Uid) {
+    pub(crate) fn killed(&mut self, uid: &Uid) {
         let Some(runtime) = self.runtimes.get(uid) else { return };
         if !runtime.keeps_ready {
             self.set_ready(uid, false);
