@@ -1,34 +1,51 @@
-//! The kept nodes, counted once and again when something about them has changed.
+//! The nodes of a fleet, counted once and again when something about them has changed.
 
-use crate::beside::{Elsewhere, HashPods, HashSum};
-use crate::context::Context;
+use crate::facts::stage::PodStage;
+use crate::fleet::context::Context;
+use crate::fleet::leaving::{is_last, leaves_last};
 use crate::fleet::{Carried, Fleet, Others, Sums};
-use crate::goals::{Goals, Group, NodeGroups, Regrouped, may_fail_at};
-use crate::limits::{is_last, leaves_last};
-use crate::stage::PodStage;
+use crate::goals::{Goals, Group, NodeGroups, Regrouped, Surroundings, may_fail_at};
+use crate::rules;
+use crate::violation::{Findings, Violation};
 use daemonset::internal::{IndexVec, NodeIx, Strategy};
 use daemonset::model::Toleration;
-use daemonset::policy::RolloutPolicy;
-use daemonset::{PodView, Snapshot};
+use daemonset::{Action, PodView, Snapshot};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The kept nodes, counted.
+/// The nodes of a fleet, counted, each by its key.
 #[derive(Debug, Default)]
-pub(crate) struct Counted {
+pub struct Counted {
     /// `None` where no node is counted.
     basis: Option<Basis>,
     nodes: BTreeMap<u32, CountedNode>,
     sums: BTreeMap<Group, ByGoal>,
-    hashes: Elsewhere,
+    hashes: Hashes,
     /// The nodes as a rollout sees them, if the policy steers one.
     groups: Option<NodeGroups>,
     /// When time alone changes the counts of a node.
     due: BTreeSet<(Timestamp, u32)>,
-    /// Nodes that the memory had an entry of.
-    remembered: BTreeSet<u32>,
-    pub(crate) now: Timestamp,
+    now: Timestamp,
+}
+
+/// The pods of the DaemonSet by their hash.
+#[derive(Debug, Default)]
+struct Hashes(BTreeMap<Arc<str>, HashSum>);
+
+/// The pods that have one hash.
+#[derive(Debug, Clone, Copy)]
+struct HashSum {
+    pods: HashPods,
+    /// The hash means the template.
+    is_updated: bool,
+}
+
+/// How many pods have one hash.
+#[derive(Debug, Clone, Copy, Default)]
+struct HashPods {
+    carried: Carried,
+    live: u32,
 }
 
 /// A counted node.
@@ -75,49 +92,82 @@ impl Basis {
     }
 }
 
-/// A part of the nodes, which are in these slots.
-pub(crate) struct Part<'p> {
-    pub(crate) context: &'p Context<'p>,
-    pub(crate) slots: &'p [u32],
-}
-
 impl Counted {
-    pub(crate) fn has_nodes(&self) -> bool {
+    /// Whether any node is counted.
+    pub fn has_nodes(&self) -> bool {
         self.basis.is_some()
     }
 
-    /// The slots of the nodes that must be counted again though nothing about them need have changed: time alone changes them, or the
-    /// memory had an entry of them.
-    pub(crate) fn due_again(&self, now: Timestamp) -> impl Iterator<Item = u32> {
-        let due = self.due.range(..=(now, u32::MAX)).map(|(_, slot)| *slot);
-        due.chain(self.remembered.iter().copied())
+    /// When nodes were counted last.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The keys of the nodes that time alone changes by now.
+    pub fn due(&self, now: Timestamp) -> impl Iterator<Item = u32> {
+        self.due.range(..=(now, u32::MAX)).map(|(_, key)| *key)
     }
 
     /// Takes the counts of nodes back.
-    pub(crate) fn forget<'s>(&mut self, slots: impl Iterator<Item = &'s u32>) {
-        for slot in slots {
+    pub fn forget<'k>(&mut self, keys: impl Iterator<Item = &'k u32>) {
+        for key in keys {
             if let Some(groups) = &mut self.groups {
-                groups.remove(*slot);
+                groups.remove(*key);
             }
-            let Some(CountedNode { group, sums, due, hashes }) = self.nodes.remove(slot) else { continue };
+            let Some(CountedNode { group, sums, due, hashes }) = self.nodes.remove(key) else { continue };
             self.sums.entry(group).or_default().subtract(sums);
-            due.map(|due| self.due.remove(&(due, *slot)));
+            due.map(|due| self.due.remove(&(due, *key)));
             for (hash, pods) in hashes {
                 self.hashes.subtract(&hash, pods);
             }
         }
     }
 
-    /// The nodes as a rollout sees them, and the hashes of their pods.
-    pub(crate) fn groups(&mut self, policy: &RolloutPolicy) -> (&mut NodeGroups, &Elsewhere) {
+    /// Counts the nodes of a snapshot, which are not counted, and judges the actions beside all others. `None` if these rest on another
+    /// basis: then all are to be counted again.
+    ///
+    /// # Errors
+    /// Where the surroundings lack a fact. The nodes may be counted in part.
+    pub fn judge<S: Surroundings>(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        surroundings: &S,
+        actions: &[Action],
+    ) -> Result<Option<Vec<Violation>>, S::Error> {
+        let goals = self.goals(snapshot, surroundings, actions)?;
+        let context = Context::new(snapshot, &goals, actions);
+        if !self.rests_on(&context) {
+            return Ok(None);
+        }
+        let others = self.others(&goals);
+        self.count(&context, |node| surroundings.key(node));
+        let mut findings = Findings::new(snapshot, actions);
+        if rules::check_list(snapshot, &goals, others.sums, actions, &mut findings).is_continue() {
+            rules::check_objects(&context, Fleet::new(&context).beside(others), &mut findings);
+        }
+        Ok(Some(findings.in_order()))
+    }
+
+    /// The goals of the nodes of a snapshot, beside all others that are counted.
+    fn goals<'s, S: Surroundings>(
+        &mut self,
+        snapshot: &'s Snapshot<'s>,
+        surroundings: &S,
+        actions: &'s [Action],
+    ) -> Result<Goals<'s>, S::Error> {
+        let Some(policy) = &snapshot.spec().policy.rollout else { return Ok(Goals::unsteered(snapshot)) };
         let Counted { groups, hashes, .. } = self;
-        (groups.get_or_insert_with(|| NodeGroups::new(&policy.waves)), hashes)
+        let groups = groups.get_or_insert_with(|| NodeGroups::new(&policy.waves));
+        let live = |hash: &str| hashes.0.get(hash).map_or(0, |sum| sum.pods.live);
+        let (goals, regrouped) = Goals::steered(snapshot, policy, actions, groups, surroundings, live)?;
+        self.regroup(regrouped);
+        Ok(goals)
     }
 
     /// Moves counted nodes to other groups.
-    pub(crate) fn regroup(&mut self, nodes: Regrouped) {
-        for (slot, group) in nodes {
-            let Some(node) = self.nodes.get_mut(&slot) else { continue };
+    fn regroup(&mut self, nodes: Regrouped) {
+        for (key, group) in nodes {
+            let Some(node) = self.nodes.get_mut(&key) else { continue };
             let old = std::mem::replace(&mut node.group, group);
             self.sums.entry(old).or_default().subtract(node.sums);
             self.sums.entry(group).or_default().add(node.sums);
@@ -125,14 +175,14 @@ impl Counted {
     }
 
     /// Whether the counts rest on the same basis as these ones.
-    pub(crate) fn rests_on(&self, context: &Context<'_>) -> bool {
+    fn rests_on(&self, context: &Context<'_>) -> bool {
         let mut hashes = self.hashes.0.iter();
         self.basis.as_ref().is_none_or(|known| *known == Basis::new(context))
             && hashes.all(|(hash, sum)| sum.is_updated == context.lineage.has_template(hash))
     }
 
     /// The counts of all counted nodes towards these goals.
-    pub(crate) fn others(&self, goals: &Goals<'_>) -> Others {
+    fn others(&self, goals: &Goals<'_>) -> Others {
         let mut sums = Sums::default();
         for (group, by_goal) in &self.sums {
             let goal = goals.of_group(*group);
@@ -147,9 +197,8 @@ impl Counted {
         Others { sums, carried: carried.collect() }
     }
 
-    /// Counts the nodes of a part, which are not counted.
-    pub(crate) fn count(&mut self, part: &Part<'_>, remembered: impl Iterator<Item = u32>) {
-        let Part { context, slots } = *part;
+    /// Counts the nodes of a snapshot, which are not counted.
+    fn count(&mut self, context: &Context<'_>, key: impl Fn(NodeIx) -> u32) {
         let mut nodes: IndexVec<NodeIx, CountedNode> =
             vec![CountedNode::default(); context.snapshot.nodes().len()].into();
         let current = Goals::unsteered(context.snapshot);
@@ -158,14 +207,14 @@ impl Counted {
             count_towards(context, &base, &mut nodes, |by_goal| &mut by_goal.base);
         }
         self.count_hashes(context, &mut nodes);
-        for (slot, node) in slots.iter().zip(Vec::from(nodes)) {
-            let group = self.groups.as_ref().map_or(Group::OUTSIDE, |groups| groups.group(*slot));
+        let keys: Vec<u32> = nodes.positions().map(key).collect();
+        for (key, node) in keys.into_iter().zip(Vec::from(nodes)) {
+            let group = self.groups.as_ref().map_or(Group::OUTSIDE, |groups| groups.group(key));
             self.sums.entry(group).or_default().add(node.sums);
-            node.due.map(|due| self.due.insert((due, *slot)));
-            self.nodes.insert(*slot, CountedNode { group, ..node });
+            node.due.map(|due| self.due.insert((due, key)));
+            self.nodes.insert(key, CountedNode { group, ..node });
         }
         (self.basis, self.now) = (Some(Basis::new(context)), context.snapshot.now());
-        self.remembered = remembered.collect();
     }
 
     /// Counts the pods of each hash on each node.
@@ -175,7 +224,7 @@ impl Counted {
             let due = changes_at(context.snapshot, node, pod);
             nodes.change(node, |node| node.due = [node.due, due].into_iter().flatten().min());
             let Some(hash) = facts.hash.map(|hash| context.lineage.hash(hash)) else { continue };
-            let stage = context.stages.stage(pod, facts, &context.lineage);
+            let stage = context.stage(pod, facts);
             let may_live = !matches!(stage, PodStage::Terminating | PodStage::Gone);
             let pods = HashPods {
                 carried: Carried { pods: 1, left_behind: may_live.into() },
@@ -187,7 +236,7 @@ impl Counted {
     }
 }
 
-/// Counts the nodes of a part as if these were their goals.
+/// Counts the nodes of a snapshot as if these were their goals.
 fn count_towards(
     context: &Context<'_>,
     goals: &Goals<'_>,
@@ -201,7 +250,7 @@ fn count_towards(
     }
     let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
     for (_, pod, facts) in context.own_pods() {
-        let stage = context.stages.stage(pod, facts, &context.lineage);
+        let stage = context.stage(pod, facts);
         let Some(node) = facts.node.filter(|_| is_last(stage)) else { continue };
         let leaves = leaves_last(&context, &fleet, node, pod);
         nodes.change(node, |node| of_goal(&mut node.sums).leaving |= u32::from(leaves));
@@ -228,7 +277,7 @@ impl ByGoal {
     }
 }
 
-impl Elsewhere {
+impl Hashes {
     /// Returns the hash, which all its pods share.
     fn add(&mut self, hash: &str, pods: HashPods, is_updated: impl FnOnce() -> bool) -> Arc<str> {
         let known = self.0.get_key_value(hash).map(|(known, _)| Arc::clone(known));

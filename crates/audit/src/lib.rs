@@ -1,15 +1,12 @@
 //! The safety rules of a Kubernetes DaemonSet's controller as data: they hold for every plan, from the planner of the crate
 //! `daemonset` or from another one.
 //!
-//! [`audit()`] is a guard between a planner and the API server. [`audit_custom`] judges plans with manifests that the caller makes,
-//! [`audit_kept`] plans from changes, and an [`Auditor`] judges these at the cost of the changes. In one case a tracker does not keep
-//! enough ([`NotKept::OtherBase`]), and a snapshot of all objects is to be audited: where the last plan knew another base of a rollout
-//! than the audit.
+//! [`audit()`] is a guard between a planner and the API server. [`audit_custom`] judges plans with manifests that the caller makes. The
+//! crate `daemonset-incremental` has an `Auditor`, which judges plans from changes by these rules, at the cost of the changes.
 //!
 //! The rules are written independently of the code that plans: they have their own notion of owned, live, ready, available, updated
 //! and in flight, and their own arithmetic on limits. They share with the planner only the checked input: placements, the selector,
-//! tolerations, and the numbers for the labels and owners of pods; of a tracker also which waves match the labels of a node. Names, keys,
-//! hashes, and the reasons for which a container waits in vain are the core's, too. The decision's own parts are private to its crate, and
+//! tolerations, and the numbers for the labels and owners of pods. Names, keys, hashes, and the reasons for which a container waits in vain are the core's, too. The decision's own parts are private to its crate, and
 //! this crate's `clippy.toml` forbids its public functions.
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
@@ -29,45 +26,21 @@
     clippy::unwrap_used
 )]
 
-mod beside;
-mod changes;
-mod claims;
-mod context;
 mod counted;
-mod creates;
-mod deletes;
-mod excuse;
-mod fit;
+mod facts;
 mod fleet;
 mod goals;
-mod in_place;
-mod kept;
 mod kind;
-mod limits;
-mod lineage;
-mod list;
-mod manifests;
-mod memories;
-mod named;
-mod names;
-mod pull_manifests;
-mod pulls;
-mod revisions;
-mod stage;
-mod status;
-mod turn_rules;
-mod turns;
+mod rules;
 mod violation;
 
-pub use kept::{Auditor, NotKept, audit_kept};
 pub use kind::{BudgetFigure, ViolationKind};
 pub use violation::{Violation, ViolationSubject};
 
-use context::Context;
 use daemonset::{Action, CustomSnapshot, Snapshot};
+use fleet::context::Context;
 use fleet::{Fleet, Sums};
-use goals::Goals;
-use turn_rules::Rooms;
+use goals::{Goals, Surroundings};
 use violation::Findings;
 
 /// The safety rules that these actions break, in the order of the actions; empty for every plan of
@@ -115,37 +88,30 @@ pub fn audit(snapshot: &Snapshot<'_>, actions: &[Action]) -> Vec<Violation> {
     audit_towards(snapshot, &Goals::new(snapshot, actions), actions)
 }
 
+/// The same, of a snapshot that lacks facts about its nodes, with these facts.
+///
+/// # Errors
+/// If one of them is not known.
+pub fn audit_in<S: Surroundings>(
+    snapshot: &Snapshot<'_>,
+    surroundings: &S,
+    actions: &[Action],
+) -> Result<Vec<Violation>, S::Error> {
+    let goals = match &snapshot.spec().policy.rollout {
+        None => Goals::unsteered(snapshot),
+        Some(policy) => Goals::of_all(snapshot, policy, actions, surroundings)?,
+    };
+    Ok(audit_towards(snapshot, &goals, actions))
+}
+
 /// The same, of a snapshot of all nodes with these goals.
 fn audit_towards(snapshot: &Snapshot<'_>, goals: &Goals<'_>, actions: &[Action]) -> Vec<Violation> {
     let mut findings = Findings::new(snapshot, actions);
-    list::check(snapshot, actions, &mut findings);
-    status::check(snapshot, goals, Sums::default(), actions, &mut findings);
-    if status::check_untouched(snapshot, actions, &mut findings) {
-        return findings.in_order();
+    if rules::check_list(snapshot, goals, Sums::default(), actions, &mut findings).is_continue() {
+        let context = Context::new(snapshot, goals, actions);
+        rules::check_objects(&context, Fleet::new(&context), &mut findings);
     }
-    let context = Context::new(snapshot, goals, actions);
-    let fleet = Fleet::new(&context);
-    check_objects(&context, fleet, &mut findings);
     findings.in_order()
-}
-
-/// The rules about the objects of the actions.
-fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Findings<'_>) {
-    claims::check(context, findings);
-    let ranked = turn_rules::ranked(context, &fleet);
-    let losses = fleet.lose(context);
-    let rooms = Rooms::new(context, &fleet, ranked);
-    limits::check_deletes(context, &fleet, &losses, findings);
-    turn_rules::check(context, &fleet, &rooms, findings);
-    pulls::check(context, fleet.desired, findings);
-    limits::check_leaving(context, &fleet, findings);
-    deletes::check(context, &fleet, findings);
-    changes::check(context, findings);
-    let surged = creates::check(context, &mut fleet, findings);
-    limits::check_surge(context, &fleet, &surged, findings);
-    manifests::check(context, findings);
-    revisions::check(context, &fleet, findings);
-    goals::check(context, findings);
 }
 
 /// As [`audit()`], of a plan whose objects the caller makes.
@@ -173,6 +139,14 @@ fn check_objects(context: &Context<'_>, mut fleet: Fleet, findings: &mut Finding
 #[must_use = "a violation that nobody reads prevents nothing"]
 pub fn audit_custom(snapshot: &CustomSnapshot<'_, '_>, actions: &[Action]) -> Vec<Violation> {
     audit(snapshot.checked(), actions)
+}
+
+/// The parts that crates of the same version use. They are no part of the API, and change in any release.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::audit_in;
+    pub use crate::counted::Counted;
+    pub use crate::goals::Surroundings;
 }
 
 /// The README's examples are tested as documentation is.

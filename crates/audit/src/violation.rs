@@ -1,6 +1,6 @@
 //! Violations of the safety rules.
 
-use super::kind::ViolationKind;
+use crate::kind::ViolationKind;
 use daemonset::model::{NodeName, ObjectRef};
 use daemonset::{Action, Snapshot};
 use serde::Serialize;
@@ -68,25 +68,25 @@ impl fmt::Display for ViolationSubject {
 }
 
 /// Collects violations.
-pub(super) struct Findings<'s> {
+pub(crate) struct Findings<'s> {
     snapshot: &'s Snapshot<'s>,
     actions: &'s [Action],
     found: Vec<Violation>,
 }
 
 impl<'s> Findings<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot<'_>, actions: &'s [Action]) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'_>, actions: &'s [Action]) -> Self {
         Findings { snapshot, actions, found: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, action: usize, kind: ViolationKind) {
+    pub(crate) fn add(&mut self, action: usize, kind: ViolationKind) {
         let daemon_set =
             || ViolationSubject::DaemonSet { daemon_set: ObjectRef::from(&*self.snapshot.spec().daemon_set) };
         let subject = self.actions.get(action).and_then(subject).unwrap_or_else(daemon_set);
         self.found.push(Violation { action, subject, kind });
     }
 
-    pub(super) fn in_order(mut self) -> Vec<Violation> {
+    pub(crate) fn in_order(mut self) -> Vec<Violation> {
         self.found.sort_by_key(|violation| violation.action);
         self.found
     }

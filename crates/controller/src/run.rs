@@ -24,7 +24,7 @@ use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
 use crate::tasks::Tasks;
 use crate::turns::Turns;
 use crate::watches::Scope;
-use crate::worker::{Mode, Worker};
+use crate::worker::{Mode, Verification, Worker};
 use anyhow::{anyhow, bail};
 use daemonset::Policy;
 use daemonset_lease::RenewDeadline;
@@ -136,6 +136,7 @@ fn worker(
         mode,
         policies: Policies::new(policy, args.role()),
         status_interval: Duration::from_millis(args.status_interval),
+        verification: Verification::one_in(args.verify_one_in),
         recorder,
         metrics: metrics.clone(),
         connection: connection.clone(),

@@ -5,6 +5,7 @@
 //! | [`Tracker`] | the driver of one DaemonSet for callers that watch |
 //! | [`Change`] | a change of one object, as a watch shows it |
 //! | [`NeedsLists`], [`VerifyError`] | why there is no plan from changes |
+//! | [`Auditor`], [`audit_kept`] | the safety rules that a plan from changes breaks |
 //!
 //! The plans are those of the crate `daemonset`: the same steps decide, on a snapshot of the nodes that a plan can touch, beside the
 //! sums of all others.
@@ -26,9 +27,11 @@
     clippy::unwrap_used
 )]
 
+mod auditor;
 mod kept;
 mod tracker;
 
+pub use auditor::{Auditor, NotKept, audit_kept};
 pub use kept::Change;
 pub use tracker::{NeedsLists, Tracker, VerifyError};
 

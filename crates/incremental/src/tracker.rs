@@ -225,9 +225,32 @@ impl Tracker {
         P: IntoIterator<Item: Into<PodView<'a>>>,
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
+        self.verify_if(|_| true, || observed, at)
+    }
+
+    /// Plans from the applied changes, and compares as [`verify`](Self::verify) does if `is_due` says so of the plan. `list` gives all
+    /// objects, for a comparison alone.
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify).
+    pub fn verify_if<'a, N, P, R>(
+        &mut self,
+        is_due: impl FnOnce(&Plan) -> bool,
+        list: impl FnOnce() -> Observed<'a, N, P, R>,
+        at: impl Into<ObservedAt>,
+    ) -> Result<Plan, VerifyError>
+    where
+        N: IntoIterator<Item: Into<NodeView<'a>>>,
+        P: IntoIterator<Item: Into<PodView<'a>>>,
+        R: IntoIterator<Item: Into<RevisionView<'a>>>,
+    {
         let at = at.into();
         let before = self.reconciler.memory().clone();
         let planned = self.plan(at)?;
+        if !is_due(&planned) {
+            return Ok(planned);
+        }
+        let observed = list();
         let builder = Snapshot::new(observed, at).memory(&before).policy(self.policy());
         let snapshot = builder.check_of_kind(self.kind());
         let error = match &snapshot {
@@ -339,15 +362,14 @@ impl Tracker {
     }
 }
 
-/// For crates of the same version: [`internal`](crate::internal).
-#[doc(hidden)]
+/// For the audit.
 impl Tracker {
     /// The kept facts of these nodes, without their labels, and of the pods without a node. Returns the slots of the nodes that are there,
     /// too, in the order of the nodes.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn kept_part(
+    pub(crate) fn kept_part(
         &self,
         slots: impl IntoIterator<Item = u32>,
         at: ObservedAt,
@@ -361,38 +383,38 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn take_touched(&mut self) -> Result<Option<BTreeSet<u32>>, NeedsLists> {
+    pub(crate) fn take_touched(&mut self) -> Result<Option<BTreeSet<u32>>, NeedsLists> {
         let kept = self.kept.as_mut().map_err(|needs_lists| *needs_lists)?;
         Ok(kept.take_touched())
     }
 
     /// For each wave of the rollout policy, whether its selector matches the labels of the node in this slot.
-    pub fn wave_matches(&self, slot: u32) -> impl Iterator<Item = bool> {
+    pub(crate) fn wave_matches(&self, slot: u32) -> impl Iterator<Item = bool> {
         self.kept.iter().flat_map(move |kept| kept.wave_matches(slot))
     }
 
     /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not the base of the rollout.
-    pub fn base_placement(&self, slot: u32, uid: &str) -> Option<Placement> {
+    pub(crate) fn base_placement(&self, slot: u32, uid: &str) -> Option<Placement> {
         self.kept.as_ref().ok()?.base_placement(slot, uid)
     }
 
     /// The slots of all nodes.
-    pub fn node_slots(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn node_slots(&self) -> impl Iterator<Item = u32> {
         self.kept.iter().flat_map(|kept| kept.all_slots())
     }
 
     /// The slots of the nodes that the memory has an entry of, or of a pod of theirs; some more than once.
-    pub fn remembered_slots(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn remembered_slots(&self) -> impl Iterator<Item = u32> {
         self.kept.iter().flat_map(|kept| kept.remembered_slots(self.reconciler.memory()))
     }
 
     /// The slot of the node with this name.
-    pub fn node_slot(&self, name: &str) -> Option<u32> {
+    pub(crate) fn node_slot(&self, name: &str) -> Option<u32> {
         self.kept.as_ref().ok()?.node_slot(name)
     }
 
     /// The slot of the node of the pod with this name.
-    pub fn node_slot_of_pod(&self, name: &str) -> Option<u32> {
+    pub(crate) fn node_slot_of_pod(&self, name: &str) -> Option<u32> {
         self.kept.as_ref().ok()?.node_slot_of_pod(name)
     }
 }

@@ -46,6 +46,7 @@ pub mod model;
 mod problem;
 mod recovery;
 mod view;
+mod words;
 
 pub use escaped::Escaped;
 /// The crate of the instants here: its `Timestamp` is that of every signature.
@@ -57,9 +58,6 @@ pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 /// release.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::kubernetes::hash::{Hasher, content_hash, first_hex_digits, lookup_hash, name_hash};
-    pub use crate::kubernetes::names::cut_name;
-    pub use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
     pub use crate::kubernetes::revision::has_template;
     pub use crate::kubernetes::selector::{CompiledRequirement, Vocabulary};
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
@@ -75,6 +73,9 @@ pub mod internal {
         ContainersView, Known, LabelsView, LifecycleView, NodeFacts, NodeObject, Phase, PodObject, TaintView,
         TaintsView, TolerationsView, Truth, whole_node, whole_pod,
     };
+    pub use crate::words::hash::{Hasher, content_hash, first_hex_digits, lookup_hash, name_hash};
+    pub use crate::words::names::cut_name;
+    pub use crate::words::ownership::{ClaimVerdict, Ownership};
 
     /// Of resources.
     pub mod quantity {

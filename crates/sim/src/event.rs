@@ -237,12 +237,12 @@ pub struct NodeState {
 }
 
 /// Whether the node is Ready; one without a Ready condition is.
-pub(super) fn is_up(node: &Node) -> bool {
+pub(crate) fn is_up(node: &Node) -> bool {
     node.readiness().is_none_or(NodeCondition::is_true)
 }
 
 impl NodeState {
-    pub(super) fn from_node(node: &Node) -> Self {
+    pub(crate) fn from_node(node: &Node) -> Self {
         NodeState {
             node: node.metadata.name.clone(),
             ready: is_up(node),
@@ -271,7 +271,7 @@ pub enum PodTrouble {
 impl PodTrouble {
     /// `status.reason` of a pod that fails for it (v1.36 `kubelet/eviction/helpers.go Reason`, `kubelet/nodeshutdown
     /// nodeShutdownNotAdmittedReason`).
-    pub(super) fn status_reason(self) -> &'static str {
+    pub(crate) fn status_reason(self) -> &'static str {
         match self {
             PodTrouble::Evicted => "Evicted",
             PodTrouble::NodeShutdown => "NodeShutdown",

@@ -1,6 +1,6 @@
 //! The event queue of the discrete-event simulation: timers in the order in which they fire.
 
-use super::cluster::Steering;
+use crate::steering::Steering;
 use daemonset::model::{NodeName, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 /// A future event of the simulation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Timer {
+pub(crate) enum Timer {
     /// The scheduler tries to bind a pod.
     SchedulePod(Uid),
     /// A pod changes its state on its node. The timer is stale when the pod has entered another epoch since.
@@ -49,7 +49,7 @@ impl Timer {
 
 /// A change of a pod's state on its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum PodTransition {
+pub(crate) enum PodTransition {
     /// The image has been pulled, and the containers run.
     Started,
     /// The readiness probe succeeds.
@@ -74,17 +74,17 @@ pub(super) enum PodTransition {
 
 /// Timers by the instant at which they fire; timers of one instant fire in the order in which they were pushed.
 #[derive(Debug, Default)]
-pub(super) struct EventQueue {
+pub(crate) struct EventQueue {
     heap: BinaryHeap<Reverse<(Timestamp, u64, Timer)>>,
     /// How many timers have been pushed so far.
     pushed: u64,
     /// The instant of the last timer that was pushed and moves a rollout by its nature: somebody steers it or opens a gate, or a pod starts,
     /// becomes Ready or ends.
-    pub(super) moves_until: Option<Timestamp>,
+    pub(crate) moves_until: Option<Timestamp>,
 }
 
 impl EventQueue {
-    pub(super) fn push(&mut self, at: Timestamp, timer: Timer) {
+    pub(crate) fn push(&mut self, at: Timestamp, timer: Timer) {
         self.pushed += 1;
         if timer.moves_a_rollout() {
             self.moves_until = self.moves_until.max(Some(at));
@@ -92,16 +92,16 @@ impl EventQueue {
         self.heap.push(Reverse((at, self.pushed, timer)));
     }
 
-    pub(super) fn next_at(&self) -> Option<Timestamp> {
+    pub(crate) fn next_at(&self) -> Option<Timestamp> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    pub(super) fn pop(&mut self) -> Option<(Timestamp, Timer)> {
+    pub(crate) fn pop(&mut self) -> Option<(Timestamp, Timer)> {
         self.heap.pop().map(|Reverse((at, _, timer))| (at, timer))
     }
 }
 
 /// The instant `delay` after `now`; `now` if that is beyond the last instant.
-pub(super) fn later(now: Timestamp, delay: SignedDuration) -> Timestamp {
+pub(crate) fn later(now: Timestamp, delay: SignedDuration) -> Timestamp {
     now.saturating_add(delay).unwrap_or(now)
 }

@@ -44,49 +44,33 @@
     clippy::unwrap_used
 )]
 
-mod api_server;
-mod availability;
 mod cluster;
-mod containers;
 mod controller;
-mod drains;
 mod environment;
 mod event;
 mod event_queue;
-mod fit;
-mod from_recording;
-mod images;
-mod in_place;
-mod leftovers;
-mod node_lifecycle;
-mod pod_lifecycle;
-mod pod_termination;
+mod figures;
 mod probability;
 mod random;
 mod requirements;
-mod rollout_figures;
-mod scheduler;
 mod settings;
-mod steered_rollout;
-mod summary;
-mod turn_figures;
-mod turns;
+mod steering;
 mod watch;
-mod workloads;
+mod workload;
 
-pub use availability::{Availability, availability};
-pub use cluster::{Cluster, Faults, Steering, Timeout};
+pub use cluster::{Cluster, Faults, RolloutEnd, Timeout, resize};
 pub use controller::Planner;
 pub use event::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
-pub use from_recording::resize;
+pub use figures::{
+    Availability, RolloutFigures, Spread, Summary, TurnFigures, WaveFigures, Worst, availability, downtime,
+    undone_at,
+};
 pub use probability::{Distribution, Probability, UnreadableSetting};
 pub use requirements::Resources;
-pub use rollout_figures::{RolloutFigures, WaveFigures, undone_at};
 pub use settings::{Behaviour, Churn, ControllerSettings, Runtime, Settings};
-pub use summary::{RolloutEnd, Summary, Worst};
-pub use turn_figures::{Spread, TurnFigures, downtime};
+pub use steering::Steering;
 pub use watch::Kind;
-pub use workloads::Workload;
+pub use workload::Workload;
 
 /// The README's examples are tested as documentation is.
 #[cfg(doctest)]

@@ -62,7 +62,7 @@ impl Distribution {
         SignedDuration::from_millis(i64::try_from(self.most).unwrap_or(i64::MAX))
     }
 
-    pub(super) fn sample(self, rng: &mut Rng) -> SignedDuration {
+    pub(crate) fn sample(self, rng: &mut Rng) -> SignedDuration {
         let position = rng.u64(0..MILLION);
         let (from, to, start, end) = match position {
             0..500_000 => (0, 500_000, self.least, self.median),
@@ -150,7 +150,7 @@ impl Probability {
         Probability::per_million(percent.saturating_mul(10_000))
     }
 
-    pub(super) fn sample(self, rng: &mut Rng) -> bool {
+    pub(crate) fn sample(self, rng: &mut Rng) -> bool {
         self != Probability::NEVER && rng.u64(0..MILLION) < u64::from(self.0)
     }
 }

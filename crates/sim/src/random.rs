@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// The use of a random stream. A draw depends on the discriminant: add new purposes at the end.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Bind,
     Pull,
     Start,
@@ -33,17 +33,17 @@ pub(super) enum Purpose {
 
 /// All random streams of one simulation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RandomStreams {
+pub(crate) struct RandomStreams {
     seed: u64,
 }
 
 impl RandomStreams {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         RandomStreams { seed }
     }
 
     /// The stream for one purpose and one subject (such as a node and a revision); `number` counts repetitions.
-    pub(super) fn stream(self, purpose: Purpose, subject: [&str; 2], number: u64) -> Rng {
+    pub(crate) fn stream(self, purpose: Purpose, subject: [&str; 2], number: u64) -> Rng {
         let mut digest = Sha256::new();
         digest.update(self.seed.to_le_bytes());
         digest.update([purpose as u8]);

@@ -8,15 +8,15 @@ use serde_json::Value;
 
 /// A pod's requirements on its node, and the fields that decide how its deletion ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PodRequirements {
-    pub(super) host_ports: Vec<u32>,
-    pub(super) tolerations: Vec<Toleration>,
-    pub(super) node_selector: Labels,
-    pub(super) grace: SignedDuration,
-    pub(super) deadline: Option<SignedDuration>,
-    pub(super) finalizers: Vec<String>,
+pub(crate) struct PodRequirements {
+    pub(crate) host_ports: Vec<u32>,
+    pub(crate) tolerations: Vec<Toleration>,
+    pub(crate) node_selector: Labels,
+    pub(crate) grace: SignedDuration,
+    pub(crate) deadline: Option<SignedDuration>,
+    pub(crate) finalizers: Vec<String>,
     /// It has an emptyDir volume.
-    pub(super) local_storage: bool,
+    pub(crate) local_storage: bool,
 }
 
 /// An amount of CPU and memory.
@@ -101,7 +101,7 @@ struct Port {
 
 impl PodRequirements {
     /// Parses a pod template or a pod. Values that can't be parsed count as absent.
-    pub(super) fn from_template(template: &Value) -> Self {
+    pub(crate) fn from_template(template: &Value) -> Self {
         let Template { metadata, spec } = Template::deserialize(template).unwrap_or_default();
         let mut requirements = PodRequirements {
             host_ports: Vec::new(),

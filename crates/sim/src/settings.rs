@@ -1,6 +1,6 @@
 //! Settings of a simulated cluster: durations, probabilities, and the controller's options.
 
-use super::probability::{Distribution, Probability};
+use crate::probability::{Distribution, Probability};
 use daemonset::Policy;
 use daemonset::model::Taint;
 use daemonset::policy::Powers;
@@ -37,9 +37,9 @@ use std::collections::BTreeMap;
 #[non_exhaustive]
 pub struct Settings {
     /// The behaviour of versions that have none of their own (see
-    /// [`Cluster::set_behaviour`](super::Cluster::set_behaviour)).
+    /// [`Cluster::set_behaviour`](crate::Cluster::set_behaviour)).
     pub behaviour: Behaviour,
-    /// The behaviour of the version that the DaemonSet of a [recording](super::Cluster::from_recording) has, also of those of its pods
+    /// The behaviour of the version that the DaemonSet of a [recording](crate::Cluster::from_recording) has, also of those of its pods
     /// that are there; `None` if it is that of all others.
     pub current_behaviour: Option<Behaviour>,
     /// The time from a pod's creation to its binding, if it fits.
@@ -101,7 +101,7 @@ impl Default for Settings {
 
 /// The behaviour of the pods of one version of the template.
 ///
-/// See the examples of [`Settings`] and [`Summary`](super::Summary).
+/// See the examples of [`Settings`] and [`Summary`](crate::Summary).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Behaviour {

@@ -1,6 +1,6 @@
 //! Watch caches: the controller's view of the API server, which lags; changes of one kind keep their order.
 
-use super::probability::Distribution;
+use crate::probability::Distribution;
 use daemonset::internal::Hasher;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeName, Pod, Uid};
 use daemonset_incremental::Change;
@@ -23,7 +23,7 @@ pub enum Kind {
 
 /// One event of a watch.
 #[derive(Debug, Clone)]
-pub(super) enum WatchEvent {
+pub(crate) enum WatchEvent {
     DaemonSet(Arc<DaemonSet>),
     Node(Arc<Node>),
     NodeGone(NodeName),
@@ -46,15 +46,15 @@ impl WatchEvent {
 
 /// The objects of a cluster by name or uid. The environment and the caches share unchanged objects.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Objects {
-    pub(super) daemon_set: Option<Arc<DaemonSet>>,
-    pub(super) nodes: IndexMap<NodeName, Arc<Node>, Hasher>,
-    pub(super) pods: IndexMap<Uid, Arc<Pod>, Hasher>,
-    pub(super) revisions: IndexMap<Uid, Arc<ControllerRevision>, Hasher>,
+pub(crate) struct Objects {
+    pub(crate) daemon_set: Option<Arc<DaemonSet>>,
+    pub(crate) nodes: IndexMap<NodeName, Arc<Node>, Hasher>,
+    pub(crate) pods: IndexMap<Uid, Arc<Pod>, Hasher>,
+    pub(crate) revisions: IndexMap<Uid, Arc<ControllerRevision>, Hasher>,
 }
 
 impl Objects {
-    pub(super) fn apply(&mut self, event: WatchEvent) {
+    pub(crate) fn apply(&mut self, event: WatchEvent) {
         match event {
             WatchEvent::DaemonSet(daemon_set) => self.daemon_set = Some(daemon_set),
             WatchEvent::Node(node) => {
@@ -101,11 +101,11 @@ impl Objects {
 }
 
 /// The last serial number of recorded objects that a simulation goes on after. Beyond it there may be no room.
-pub(super) const LAST_GIVEN: u64 = u64::MAX / 2;
+pub(crate) const LAST_GIVEN: u64 = u64::MAX / 2;
 
 /// A resource version that can be compared with those of the simulation; others are opaque, as a server before v1.35 has
 /// them.
-pub(super) fn comparable(version: &str) -> Option<u64> {
+pub(crate) fn comparable(version: &str) -> Option<u64> {
     version.parse().ok().filter(|version| *version <= LAST_GIVEN)
 }
 
@@ -157,8 +157,8 @@ impl Watch {
 
 /// The objects as the controller sees them.
 #[derive(Debug)]
-pub(super) struct Cache {
-    pub(super) objects: Objects,
+pub(crate) struct Cache {
+    pub(crate) objects: Objects,
     watches: [(Kind, Watch); 4],
     rng: Rng,
     /// The version of the last pod that the cache has seen.
@@ -178,7 +178,7 @@ struct Log {
 }
 
 impl Cache {
-    pub(super) fn new(lag: Distribution, rng: Rng) -> Self {
+    pub(crate) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
         let watches = kinds.map(|kind| (kind, Watch::new(lag)));
         Cache {
@@ -193,11 +193,11 @@ impl Cache {
     }
 
     /// Logs the events from now on, beside the objects of now.
-    pub(super) fn keep_log(&mut self, objects: &Objects) {
+    pub(crate) fn keep_log(&mut self, objects: &Objects) {
         self.log.get_or_insert_with(|| Log { before: objects.clone(), events: Vec::new() });
     }
 
-    pub(super) fn send(&mut self, now: Timestamp, event: WatchEvent) {
+    pub(crate) fn send(&mut self, now: Timestamp, event: WatchEvent) {
         if let Some(log) = &mut self.log {
             log.events.push((now, event.clone()));
         }
@@ -208,12 +208,12 @@ impl Cache {
     }
 
     /// The version of the list of pods: a lower bound, since the event of a pod that is gone has no version here.
-    pub(super) fn pods_version(&self) -> Option<u64> {
+    pub(crate) fn pods_version(&self) -> Option<u64> {
         self.pods_version
     }
 
     /// The version of the list of nodes, a lower bound, too.
-    pub(super) fn nodes_version(&self) -> Option<u64> {
+    pub(crate) fn nodes_version(&self) -> Option<u64> {
         self.nodes_version
     }
 
@@ -225,18 +225,18 @@ impl Cache {
     }
 
     /// The instant at which a change becomes visible next.
-    pub(super) fn next_due(&self) -> Option<Timestamp> {
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.watches.iter().filter_map(|(_, watch)| watch.next_due()).min()
     }
 
     /// The instant of the oldest change that the cache does not show yet.
-    pub(super) fn behind_since(&self, kind: Kind) -> Option<Timestamp> {
+    pub(crate) fn behind_since(&self, kind: Kind) -> Option<Timestamp> {
         let (_, watch) = self.watches.iter().find(|(k, _)| *k == kind)?;
         watch.pending.front().map(|pending| pending.since)
     }
 
     /// Applies all events that are due, and calls `each` with each of them.
-    pub(super) fn deliver_due(&mut self, now: Timestamp, mut each: impl FnMut(Change<'_>)) {
+    pub(crate) fn deliver_due(&mut self, now: Timestamp, mut each: impl FnMut(Change<'_>)) {
         for (_, watch) in &mut self.watches {
             while watch.next_due().is_some_and(|due| due <= now) {
                 if let Some(Delivery { event, .. }) = watch.pending.pop_front() {
@@ -255,18 +255,18 @@ impl Cache {
     }
 
     /// The lists of pods and nodes are at these versions at least.
-    pub(super) fn lists_at(&mut self, pods: Option<u64>, nodes: Option<u64>) {
+    pub(crate) fn lists_at(&mut self, pods: Option<u64>, nodes: Option<u64>) {
         self.pods_version = self.pods_version.max(pods);
         self.nodes_version = self.nodes_version.max(nodes);
     }
 
     /// Whether the objects were listed since the last call.
-    pub(super) fn take_relisted(&mut self) -> bool {
+    pub(crate) fn take_relisted(&mut self) -> bool {
         std::mem::take(&mut self.is_relisted)
     }
 
     /// Lists all objects from the API server, as a starting process does.
-    pub(super) fn relist(&mut self, objects: &Objects) {
+    pub(crate) fn relist(&mut self, objects: &Objects) {
         self.objects = objects.clone();
         for (_, watch) in &mut self.watches {
             watch.pending.clear();
@@ -276,7 +276,7 @@ impl Cache {
 
     /// Lists the objects as they were at `shown_until`, or at the beginning of the log, and continues the watches from
     /// there.
-    pub(super) fn relist_from_the_past(&mut self, now: Timestamp, shown_until: Timestamp) {
+    pub(crate) fn relist_from_the_past(&mut self, now: Timestamp, shown_until: Timestamp) {
         let Some(log) = self.log.take() else { return };
         self.objects = log.before.clone();
         for (_, watch) in &mut self.watches {
@@ -294,13 +294,13 @@ impl Cache {
         self.log = Some(log);
     }
 
-    pub(super) fn set_lag(&mut self, kind: Kind, lag: Distribution) {
+    pub(crate) fn set_lag(&mut self, kind: Kind, lag: Distribution) {
         if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
             watch.lag = lag;
         }
     }
 
-    pub(super) fn freeze(&mut self, kind: Kind, frozen: bool) {
+    pub(crate) fn freeze(&mut self, kind: Kind, frozen: bool) {
         if let Some((_, watch)) = self.watches.iter_mut().find(|(k, _)| *k == kind) {
             watch.frozen = frozen;
         }

@@ -10,8 +10,8 @@ use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
     Reconciler, Recording, RestoreReason, RevisionReason, RevisionView, RolloutReason,
 };
-use daemonset_audit::{Auditor, NotKept, Violation, ViolationKind, audit, audit_kept};
-use daemonset_incremental::{Change, NeedsLists, Tracker};
+use daemonset_audit::{Violation, ViolationKind, audit};
+use daemonset_incremental::{Auditor, Change, NeedsLists, NotKept, Tracker, audit_kept};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::json;

@@ -8,8 +8,8 @@ use daemonset::model::{self, ObjectRef};
 use daemonset::outlook::{Outlook, RolloutState};
 use daemonset::report::{NodeOutcome, ReportScope};
 use daemonset::{Action, ActionOutcome, DeleteReason, Observed, Plan, Policy, Recording, RevisionView};
-use daemonset_audit::{Auditor, ViolationKind, audit_kept};
-use daemonset_incremental::{Change, NeedsLists, Tracker, VerifyError};
+use daemonset_audit::ViolationKind;
+use daemonset_incremental::{Auditor, Change, NeedsLists, Tracker, VerifyError, audit_kept};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

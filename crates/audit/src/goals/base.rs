@@ -1,11 +1,11 @@
 //! Base: the revision for the nodes that the rollout has not reached, chosen apart from the planner.
 
-use super::super::lineage::{Lineage, Member};
-use super::super::stage::{PodStage, PodStages};
 use super::marks;
 use super::undo::{restored_at, undone_number};
-use daemonset::internal::{CompiledTemplate, HashIx, IndexVec, Ownership, Placement, Problems, Template};
-use daemonset::{NodeView, RevisionView, Snapshot};
+use crate::facts::lineage::{Lineage, Member};
+use crate::facts::stage::{PodStage, PodStages};
+use daemonset::internal::{CompiledTemplate, HashIx, IndexVec, Ownership, Problems, Template};
+use daemonset::{RevisionView, Snapshot};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl<'s> Base<'s> {
     /// Of the old revisions that have not failed and whose template can be used: the one that was completed last; then the
     /// one with the most live pods, the largest number, the smallest name. `live_elsewhere` counts the live pods with a hash on nodes that the
     /// snapshot lacks.
-    pub(super) fn choose(
+    pub(crate) fn choose(
         snapshot: &'s Snapshot<'s>,
         lineage: &Lineage<'s>,
         stages: &PodStages<'_>,
@@ -47,15 +47,10 @@ impl<'s> Base<'s> {
             Some(Base { view: member.view, hash: member.hash, template })
         })
     }
-
-    /// Whether a node should run its pod.
-    pub(super) fn placement(&self, node: &NodeView<'_>) -> Placement {
-        self.template.decide(node).placement
-    }
 }
 
 /// Whether a revision has a valid mark `failed`.
-pub(super) fn has_failed(revision: &RevisionView<'_>, prefix: &str) -> bool {
+pub(crate) fn has_failed(revision: &RevisionView<'_>, prefix: &str) -> bool {
     marks::get(revision.annotations, prefix, "failed").is_some_and(|mark| mark.number == revision.number)
 }
 
@@ -84,7 +79,7 @@ fn live_pods<'s>(
             };
         // No plan deletes a pod without a node, so that its object alone counts.
         let is_live = match pod.target {
-            Some(_) => matches!(stages.stage(pod, facts, lineage), PodStage::Live(_)),
+            Some(_) => matches!(stages.stage(pod, || lineage.is_updated(facts)), PodStage::Live(_)),
             None => pod.deleted_at.is_none() && !pod.finished(),
         };
         if let Some(hash) = facts.hash.filter(|_| ours && is_live) {

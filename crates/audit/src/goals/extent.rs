@@ -6,7 +6,7 @@ use daemonset::policy::RolloutPolicy;
 
 /// How far a rollout may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Over,
     GoingOn,
     /// By a person, or because the new version has failed.
@@ -16,11 +16,11 @@ pub(super) enum Stage {
 
 /// How far a rollout reaches now.
 #[derive(Debug)]
-pub(super) struct Extent {
-    pub(super) stage: Stage,
+pub(crate) struct Extent {
+    pub(crate) stage: Stage,
     has_waves: bool,
     /// The index of the last open wave.
-    pub(super) last_open: Option<usize>,
+    pub(crate) last_open: Option<usize>,
     /// All waves are open, and all nodes that take part are released.
     reaches_all: bool,
 }
@@ -43,7 +43,7 @@ impl Extent {
     }
 
     /// Whether the current revision is the goal of these nodes.
-    pub(super) fn is_current(&self, group: Group) -> bool {
+    pub(crate) fn is_current(&self, group: Group) -> bool {
         match self.stage {
             Stage::Over => true,
             Stage::RolledBack => false,
@@ -53,7 +53,7 @@ impl Extent {
     }
 
     /// Every target node is to have the current revision, and has an available updated pod and no live outdated one.
-    pub(super) fn is_complete(&self, groups: &NodeGroups, has_base: bool) -> bool {
+    pub(crate) fn is_complete(&self, groups: &NodeGroups, has_base: bool) -> bool {
         let reached = groups.total(|group| self.is_current(group));
         let others = groups.total(|group| !self.is_current(group));
         let waiting = if has_base { others.waiting_for_base } else { others.held };

@@ -5,15 +5,15 @@ use jiff::Timestamp;
 
 /// The value `<number> <instant>[ <rest>]` of an annotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) number: i64,
-    pub(super) at: Timestamp,
-    pub(super) rest: Option<String>,
+pub(crate) struct Mark {
+    pub(crate) number: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) rest: Option<String>,
 }
 
 impl Mark {
     /// Anything that does not parse is no mark.
-    pub(super) fn read(value: &str) -> Option<Self> {
+    pub(crate) fn read(value: &str) -> Option<Self> {
         let (number, rest) = value.split_once(' ')?;
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = if is_digits(number.trim_start_matches('-')) {
@@ -30,7 +30,7 @@ impl Mark {
     }
 
     /// The index of a wave; one beyond every number is beyond every wave.
-    pub(super) fn index(&self) -> Option<usize> {
+    pub(crate) fn index(&self) -> Option<usize> {
         let rest = self.rest.as_deref().filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         rest.map(|rest| rest.parse().unwrap_or(usize::MAX))
     }
@@ -38,16 +38,16 @@ impl Mark {
 
 /// The valid marks of a revision.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
-    pub(super) started: Option<Mark>,
-    pub(super) wave: Option<Mark>,
-    pub(super) failed: Option<Mark>,
-    pub(super) completed: Option<Mark>,
+pub(crate) struct Marks {
+    pub(crate) started: Option<Mark>,
+    pub(crate) wave: Option<Mark>,
+    pub(crate) failed: Option<Mark>,
+    pub(crate) completed: Option<Mark>,
 }
 
 impl Marks {
     /// The marks with the number that the revision will have.
-    pub(super) fn new(annotations: LabelsView<'_>, prefix: &str, number: i64) -> Self {
+    pub(crate) fn new(annotations: LabelsView<'_>, prefix: &str, number: i64) -> Self {
         let valid = |name| get(annotations, prefix, name).filter(|mark| mark.number == number);
         Marks {
             started: valid("started"),
@@ -57,12 +57,12 @@ impl Marks {
         }
     }
 
-    pub(super) fn wave_index(&self) -> Option<usize> {
+    pub(crate) fn wave_index(&self) -> Option<usize> {
         self.wave.as_ref().and_then(Mark::index)
     }
 }
 
 /// The mark of a revision, under whatever number.
-pub(super) fn get(annotations: LabelsView<'_>, prefix: &str, name: &str) -> Option<Mark> {
+pub(crate) fn get(annotations: LabelsView<'_>, prefix: &str, name: &str) -> Option<Mark> {
     Mark::read(annotations.get(&format!("{prefix}/{name}"))?)
 }

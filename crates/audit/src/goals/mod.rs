@@ -8,28 +8,27 @@ mod base;
 mod extent;
 mod groups;
 mod limit;
-mod marks;
+pub(crate) mod marks;
 mod nodes;
-mod rules;
 mod sums;
 mod surroundings;
-mod undo;
+pub(crate) mod undo;
 mod waves;
 
-pub(super) use base::Base;
-pub(super) use groups::{Group, NodeGroups, Regrouped};
-pub(super) use nodes::may_fail_at;
-pub(super) use rules::check;
-pub(super) use surroundings::{Surroundings, Whole};
-pub(super) use undo::is_undone_lately;
+pub(crate) use base::{Base, has_failed};
+pub(crate) use extent::Stage;
+pub(crate) use groups::{Group, NodeGroups, Regrouped};
+pub(crate) use nodes::may_fail_at;
+pub use surroundings::Surroundings;
+pub(crate) use surroundings::Whole;
 
-use super::lineage::Lineage;
-use super::stage::PodStages;
+use crate::facts::lineage::Lineage;
+use crate::facts::stage::PodStages;
 use daemonset::internal::{IndexVec, NodeIx, Placement, Strategy, Taints, enumerate, neutral};
 use daemonset::model::Toleration;
 use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use daemonset::{Action, Snapshot};
-use extent::{Extent, Stage};
+use extent::Extent;
 use groups::GroupedNode;
 use jiff::SignedDuration;
 use marks::Marks;
@@ -38,11 +37,11 @@ use std::rc::Rc;
 use waves::{Conditions, Waves};
 
 /// The goal of each node; the current revision where no rollout is steered.
-pub(super) struct Goals<'s> {
+pub(crate) struct Goals<'s> {
     snapshot: &'s Snapshot<'s>,
     /// The goals of the nodes of the snapshot.
     nodes: IndexVec<NodeIx, Goal>,
-    rollout: Option<Rc<Rollout<'s>>>,
+    pub(crate) rollout: Option<Rc<Rollout<'s>>>,
 }
 
 /// The goal of one node.
@@ -69,59 +68,74 @@ neutral!(ByBase, ByBase(None));
 
 /// The goal of the nodes of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct GroupGoal {
-    pub(super) is_base: bool,
+pub(crate) struct GroupGoal {
+    pub(crate) is_base: bool,
     /// The rollout has not reached them.
-    pub(super) is_held: bool,
+    pub(crate) is_held: bool,
 }
 
 /// The rollout of the current revision.
-struct Rollout<'s> {
-    base: Option<Base<'s>>,
+pub(crate) struct Rollout<'s> {
+    pub(crate) base: Option<Base<'s>>,
     /// Of each node of the snapshot.
     by_base: IndexVec<NodeIx, ByBase>,
-    extent: Extent,
-    can_be_marked: bool,
-    marks: Marks,
+    pub(crate) extent: Extent,
+    pub(crate) can_be_marked: bool,
+    pub(crate) marks: Marks,
     /// This list is the first to find that the new version has failed.
-    newly_failed: Option<&'static str>,
-    is_complete: bool,
+    pub(crate) newly_failed: Option<&'static str>,
+    pub(crate) is_complete: bool,
     /// The marks of an undo are due.
-    may_begin_undo: bool,
+    pub(crate) may_begin_undo: bool,
 }
 
 impl<'s> Goals<'s> {
     /// Of the nodes of a snapshot that has all of them.
-    pub(super) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot<'s>, actions: &'s [Action]) -> Self {
         let Some(policy) = &snapshot.spec().policy.rollout else { return Goals::unsteered(snapshot) };
-        let mut groups = NodeGroups::new(&policy.waves);
-        let Ok((goals, _)) =
-            Goals::steered(snapshot, policy, actions, &mut groups, &Whole::new(snapshot, policy));
+        let Ok(goals) = Goals::of_all(snapshot, policy, actions, &Whole::new(snapshot, policy));
         goals
     }
 
+    /// The same of a rollout, with these facts about the nodes.
+    ///
+    /// # Errors
+    /// As [`steered`](Self::steered).
+    pub(crate) fn of_all<S: Surroundings>(
+        snapshot: &'s Snapshot<'s>,
+        policy: &'s RolloutPolicy,
+        actions: &'s [Action],
+        surroundings: &S,
+    ) -> Result<Self, S::Error> {
+        let mut groups = NodeGroups::new(&policy.waves);
+        Ok(Goals::steered(snapshot, policy, actions, &mut groups, surroundings, |_| 0)?.0)
+    }
+
     /// Without a rollout.
-    pub(super) fn unsteered(snapshot: &'s Snapshot<'s>) -> Self {
+    pub(crate) fn unsteered(snapshot: &'s Snapshot<'s>) -> Self {
         Goals { snapshot, nodes: Vec::new().into(), rollout: None }
     }
 
-    /// Of the nodes of a snapshot beside those that are grouped already. They are grouped as well; returns the nodes whose group has changed.
+    /// Of the nodes of a snapshot beside those that are grouped already, with the live pods that these have of each hash. They are grouped
+    /// as well; returns the nodes whose group has changed.
     ///
     /// # Errors
     /// Where the placement of a node by the template of base is not known.
-    pub(super) fn steered<S: Surroundings>(
+    pub(crate) fn steered<S: Surroundings>(
         snapshot: &'s Snapshot<'s>,
         policy: &'s RolloutPolicy,
         actions: &'s [Action],
         groups: &mut NodeGroups,
         surroundings: &S,
+        live_elsewhere: impl Fn(&str) -> u32,
     ) -> Result<(Self, Regrouped), S::Error> {
-        let lineage = Lineage::new(snapshot, None, actions);
+        let lineage = Lineage::new(snapshot, actions);
         let stages = PodStages::new(snapshot);
         let judged_by = policy.on_failure.as_ref().filter(|_| can_be_marked(snapshot, &lineage));
-        let base = Base::choose(snapshot, &lineage, &stages, |hash| surroundings.live_elsewhere(hash));
+        let base = Base::choose(snapshot, &lineage, &stages, live_elsewhere);
         let by_base = enumerate(snapshot.nodes()).map(|(node, _)| {
-            base.as_ref().map(|base| surroundings.placement_by(base, node)).transpose().map(ByBase)
+            let by = |base: &Base<'_>| surroundings.placement_by(base.view.uid, &base.template, node);
+            base.as_ref().map(by).transpose().map(ByBase)
         });
         let by_base: IndexVec<NodeIx, ByBase> = by_base.collect::<Result<Vec<_>, _>>()?.into();
         let facts = nodes::facts(snapshot, &lineage, &stages, judged_by);
@@ -143,7 +157,7 @@ impl<'s> Goals<'s> {
     }
 
     /// The same, if each node were to run a pod of base; `None` without a base.
-    pub(super) fn all_base(&self) -> Option<Self> {
+    pub(crate) fn all_base(&self) -> Option<Self> {
         let rollout = self.rollout.as_ref().filter(|rollout| rollout.base.is_some())?;
         let all = GroupGoal { is_base: true, is_held: false };
         let goal = |node: NodeIx| rollout.goal_of_node(self.snapshot, node, all);
@@ -152,7 +166,7 @@ impl<'s> Goals<'s> {
     }
 
     /// The goal of the nodes of a group.
-    pub(super) fn of_group(&self, group: Group) -> GroupGoal {
+    pub(crate) fn of_group(&self, group: Group) -> GroupGoal {
         let current = GroupGoal { is_base: false, is_held: false };
         self.rollout.as_ref().map_or(current, |rollout| rollout.goal_of_group(group))
     }
@@ -162,35 +176,35 @@ impl<'s> Goals<'s> {
     }
 
     #[inline]
-    pub(super) fn placement(&self, node: NodeIx) -> Placement {
+    pub(crate) fn placement(&self, node: NodeIx) -> Placement {
         self.goal(node).map_or_else(|| self.snapshot.placement(node), |goal| goal.placement)
     }
 
     /// Of the pods that the node should run.
-    pub(super) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
+    pub(crate) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
         self.base_of(node)
             .map_or(&self.snapshot.spec().template.tolerations, |base| &base.template.tolerations)
     }
 
     /// The base, if it is the goal of this node.
     #[inline]
-    pub(super) fn base_of(&self, node: NodeIx) -> Option<&Base<'s>> {
+    pub(crate) fn base_of(&self, node: NodeIx) -> Option<&Base<'s>> {
         self.base().filter(|_| self.goal(node).is_some_and(|goal| goal.is_base))
     }
 
     #[inline]
-    pub(super) fn base(&self) -> Option<&Base<'s>> {
+    pub(crate) fn base(&self) -> Option<&Base<'s>> {
         self.rollout.as_ref().and_then(|rollout| rollout.base.as_ref())
     }
 
     /// The rollout has not reached the node.
-    pub(super) fn is_held(&self, node: NodeIx) -> bool {
+    pub(crate) fn is_held(&self, node: NodeIx) -> bool {
         self.goal(node).is_some_and(|goal| goal.is_held)
     }
 
     /// Whether a live pod of a held node may go to come back as base: it is neither base's nor Ready. Where another
     /// controller creates the pods, it would come back as the new version.
-    pub(super) fn may_come_back_as_base(&self, node: NodeIx, is_ready: bool) -> bool {
+    pub(crate) fn may_come_back_as_base(&self, node: NodeIx, is_ready: bool) -> bool {
         !is_ready && !self.snapshot.drives() && self.base_of(node).is_some()
     }
 }

@@ -1,12 +1,12 @@
 //! Nodes as a rollout sees them: which have the new version, and where it fails.
 
-use super::super::in_place;
-use super::super::lineage::Lineage;
-use super::super::memories;
-use super::super::named::ByUid;
-use super::super::pulls;
-use super::super::stage::{PodStage, PodStages};
-use super::super::turns::Turns;
+use crate::facts::in_place;
+use crate::facts::lineage::Lineage;
+use crate::facts::memories;
+use crate::facts::named::ByUid;
+use crate::facts::pulls;
+use crate::facts::stage::{PodStage, PodStages};
+use crate::facts::turns::Turns;
 use daemonset::internal::{IndexVec, NodeIx, Ownership, Placement, enumerate, neutral};
 use daemonset::model::IntOrString;
 use daemonset::policy::FailurePolicy;
@@ -113,7 +113,7 @@ fn note_pods(
             Ownership::Foreign => false,
         };
         let Some(node) = facts.node.filter(|_| ours && facts.selected) else { continue };
-        let stage = stages.stage(pod, facts, lineage);
+        let stage = stages.stage(pod, || lineage.is_updated(facts));
         let is_updated = lineage.is_updated(facts);
         let fails = judged_by
             .is_some_and(|rule| is_updated && fails(snapshot, snapshot.node(node), pod, stage, rule));

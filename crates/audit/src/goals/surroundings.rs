@@ -1,15 +1,14 @@
 //! The facts that a snapshot of a part of the nodes lacks.
 
-use super::base::Base;
 use super::waves::Matcher;
 use daemonset::Snapshot;
-use daemonset::internal::{NodeIx, Placement, Position};
+use daemonset::internal::{CompiledTemplate, NodeIx, Placement, Position};
 use daemonset::policy::RolloutPolicy;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// The facts about nodes of a snapshot that depend on their labels, and about other nodes.
-pub(crate) trait Surroundings {
+/// The facts about the nodes of a snapshot that depend on their labels.
+pub trait Surroundings {
     /// Why a placement is not known.
     type Error;
 
@@ -19,14 +18,16 @@ pub(crate) trait Surroundings {
     /// For each wave, whether it matches a node.
     fn matches(&self, node: NodeIx) -> Arc<[bool]>;
 
-    /// Whether a node should run a pod of base.
+    /// Whether a node should run a pod of the revision with this uid, which has this template.
     ///
     /// # Errors
     /// If that is not known.
-    fn placement_by(&self, base: &Base<'_>, node: NodeIx) -> Result<Placement, Self::Error>;
-
-    /// How many live pods of the DaemonSet have a hash, on nodes that the snapshot lacks.
-    fn live_elsewhere(&self, hash: &str) -> u32;
+    fn placement_by(
+        &self,
+        base: &str,
+        template: &CompiledTemplate,
+        node: NodeIx,
+    ) -> Result<Placement, Self::Error>;
 }
 
 /// A snapshot of all nodes, with their labels.
@@ -52,11 +53,12 @@ impl Surroundings for Whole<'_> {
         self.matcher.matches(self.snapshot.node(node))
     }
 
-    fn placement_by(&self, base: &Base<'_>, node: NodeIx) -> Result<Placement, Infallible> {
-        Ok(base.placement(self.snapshot.node(node)))
-    }
-
-    fn live_elsewhere(&self, _: &str) -> u32 {
-        0
+    fn placement_by(
+        &self,
+        _: &str,
+        template: &CompiledTemplate,
+        node: NodeIx,
+    ) -> Result<Placement, Infallible> {
+        Ok(template.decide(self.snapshot.node(node)).placement)
     }
 }

@@ -1,39 +1,34 @@
-//! The undo of a failed version, apart from the planner: when its marks may be set, and which template may be restored.
+//! The undo of a failed version, apart from the planner: when its marks may be set, and whether another template is awaited.
 
-use super::super::context::Context;
-use super::super::kind::ViolationKind;
-use super::super::lineage::{Lineage, Member};
-use super::super::memories;
-use super::super::violation::Findings;
 use super::base::has_failed;
-use super::{Rollout, marks};
+use super::marks;
+use crate::facts::lineage::{Lineage, Member};
+use crate::facts::memories;
+use daemonset::Snapshot;
 use daemonset::internal::LabelsView;
-use daemonset::model::ObjectRef;
 use daemonset::policy::{FailureAction, RolloutPolicy};
-use daemonset::{Action, Snapshot};
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
 /// How many undos may begin within an hour.
 const MOST_IN_AN_HOUR: usize = 3;
 
 /// The mark of a revision that is undone.
 #[derive(Debug, Clone, Copy)]
-struct Undone {
+pub(crate) struct Undone {
     number: i64,
     at: Timestamp,
-    generation: i64,
+    pub(crate) generation: i64,
 }
 
 impl Undone {
-    fn read(annotations: LabelsView<'_>, prefix: &str) -> Option<Self> {
+    pub(crate) fn read(annotations: LabelsView<'_>, prefix: &str) -> Option<Self> {
         let mark = marks::get(annotations, prefix, "undone")?;
         let rest = mark.rest.filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))?;
         Some(Undone { number: mark.number, at: mark.at, generation: rest.parse().ok()? })
     }
 
     /// Whether it is less than an hour old.
-    fn is_young(self, now: Timestamp) -> bool {
+    pub(crate) fn is_young(self, now: Timestamp) -> bool {
         now.duration_since(self.at) < SignedDuration::from_hours(1)
     }
 }
@@ -46,7 +41,7 @@ pub(crate) fn is_undone_lately(snapshot: &Snapshot<'_>, member: &Member<'_>) -> 
 }
 
 /// Whether the DaemonSet is about to show another template: one is in flight, or the revisions are newer than the DaemonSet.
-pub(super) fn awaits_template(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> bool {
+pub(crate) fn awaits_template(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> bool {
     let prefix = snapshot.spec().policy.mark_prefix.as_str();
     let is_overtaken = |current: &Member<'_>| {
         let undone = Undone::read(current.view.annotations, prefix);
@@ -70,7 +65,7 @@ pub(super) fn number(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> Option<i
 }
 
 /// The number of the current revision, if it has failed and is undone: another revision was chosen to come back.
-pub(super) fn undone_number(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> Option<i64> {
+pub(crate) fn undone_number(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> Option<i64> {
     let prefix = snapshot.spec().policy.mark_prefix.as_str();
     let (annotations, number) = (lineage.current()?.view.annotations, number(snapshot, lineage)?);
     let has_failed = marks::get(annotations, prefix, "failed").is_some_and(|mark| mark.number == number);
@@ -79,7 +74,7 @@ pub(super) fn undone_number(snapshot: &Snapshot<'_>, lineage: &Lineage<'_>) -> O
 }
 
 /// When a revision was chosen to come back in the place of the one with this number.
-pub(super) fn restored_at(member: &Member<'_>, prefix: &str, failed: i64) -> Option<Timestamp> {
+pub(crate) fn restored_at(member: &Member<'_>, prefix: &str, failed: i64) -> Option<Timestamp> {
     let mark = marks::get(member.view.annotations, prefix, "restored")?;
     (mark.number == failed).then_some(mark.at)
 }
@@ -126,77 +121,6 @@ pub(super) fn may_begin(
         && !awaits_template(snapshot, lineage)
 }
 
-fn is_asked_for(policy: &RolloutPolicy) -> bool {
+pub(crate) fn is_asked_for(policy: &RolloutPolicy) -> bool {
     policy.on_failure.as_ref().is_some_and(|rule| rule.action == FailureAction::Undo)
-}
-
-/// Checks each restored template.
-pub(super) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
-    for (index, action) in context.actions.iter().enumerate() {
-        let Action::RestoreTemplate { daemon_set, revision, patch, .. } = action else { continue };
-        let is_second = context.actions.iter().take(index).any(|earlier| earlier.kind() == action.kind());
-        let field = is_second.then_some("order").or_else(|| wrong_time(context));
-        let field = field.or_else(|| wrong_object(context, daemon_set, revision, patch));
-        if let Some(field) = field {
-            findings.add(index, ViolationKind::WrongRestore { field });
-        }
-    }
-}
-
-/// The first reason against any restore now.
-fn wrong_time(context: &Context<'_>) -> Option<&'static str> {
-    let (snapshot, lineage) = (context.snapshot, &context.lineage);
-    let policy = &snapshot.spec().policy;
-    if !policy.rollout.as_ref().is_some_and(is_asked_for) {
-        return Some("policy");
-    }
-    let annotations = lineage.current().map(|current| current.view.annotations);
-    let undone = annotations.and_then(|annotations| Undone::read(annotations, &policy.mark_prefix));
-    // The marks of this list do not justify it: the snapshot must show them.
-    let Some(undone) = undone.filter(|_| undone_number(snapshot, lineage).is_some()) else {
-        return Some("marks");
-    };
-    let writes_status = context.actions.iter().any(|action| matches!(action, Action::UpdateStatus { .. }));
-    if awaits_template(snapshot, lineage) || writes_status {
-        Some("order")
-    } else if undone.generation != snapshot.spec().daemon_set.metadata.generation {
-        Some("generation")
-    } else {
-        (!undone.is_young(snapshot.now())).then_some("age")
-    }
-}
-
-fn wrong_object(
-    context: &Context<'_>,
-    daemon_set: &ObjectRef,
-    revision: &ObjectRef,
-    patch: &Value,
-) -> Option<&'static str> {
-    let (snapshot, lineage) = (context.snapshot, &context.lineage);
-    let prefix = snapshot.spec().policy.mark_prefix.as_str();
-    if daemon_set.resource_version != snapshot.spec().daemon_set.metadata.resource_version {
-        return Some("precondition");
-    }
-    let named = |member: &&Member<'_>| {
-        (member.view.name, member.view.uid) == (revision.name.as_str(), revision.uid.as_str())
-    };
-    let Some(member) = lineage.members.iter().find(named).filter(|member| !member.equal) else {
-        return Some("revision");
-    };
-    let failed = undone_number(snapshot, lineage)?;
-    let is_base = context.goals.base().is_some_and(|base| base.view.uid == member.view.uid);
-    if has_failed(member.view, prefix) || !is_base || restored_at(member, prefix, failed).is_none() {
-        return Some("revision");
-    }
-    let mut template = member.view.data.pointer("/spec/template").cloned().unwrap_or_default();
-    template.as_object_mut().map(|members| members.insert("$patch".to_owned(), json!("replace")));
-    (*patch != json!({"spec": {"template": template}})).then_some("patch")
-}
-
-impl Rollout<'_> {
-    /// Whether this value is that of the mark `undone`, or that of `restored`, which has no rest.
-    pub(super) fn may_undo(&self, snapshot: &Snapshot<'_>, rest: Option<&str>) -> bool {
-        let generation = snapshot.spec().daemon_set.metadata.generation.to_string();
-        self.may_begin_undo && rest.is_none_or(|rest| rest == generation)
-    }
 }

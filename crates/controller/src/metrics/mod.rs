@@ -36,8 +36,12 @@ pub struct Metrics {
     pub plans: Counter,
     /// Reconciles that failed.
     pub failures: Counter,
-    /// Plans that were not executed since they break a safety rule or differ from the plan of all objects.
+    /// Plans that were not executed since they break a safety rule.
     pub refused_plans: Counter,
+    /// Plans from changes that were compared with the plan of all objects.
+    pub verified_plans: Counter,
+    /// Those of them that differ from it, and in whose place it was executed.
+    pub differing_plans: Counter,
     /// DaemonSets that wait in the queue.
     pub queue_depth: Gauge,
     /// 1 while this process acts, else 0.
@@ -120,8 +124,19 @@ impl Metrics {
         registry.register("reconcile_failures", "Reconciles that failed", failures.clone());
         registry.register(
             "refused_plans",
-            "Plans that were not executed since they break a safety rule or differ from the plan of all objects",
+            "Plans that were not executed since they break a safety rule",
             refused_plans.clone(),
+        );
+        let (verified_plans, differing_plans) = (Counter::default(), Counter::default());
+        registry.register(
+            "verified_plans",
+            "Plans from changes that were compared with the plan of all objects",
+            verified_plans.clone(),
+        );
+        registry.register(
+            "differing_plans",
+            "Plans from changes that differ from the plan of all objects, which was executed in their place",
+            differing_plans.clone(),
         );
         registry.register("queue_depth", "DaemonSets that wait in the queue", queue_depth.clone());
         registry.register("leader", "1 while this process acts, else 0", leader.clone());
@@ -163,6 +178,8 @@ impl Metrics {
             plans,
             failures,
             refused_plans,
+            verified_plans,
+            differing_plans,
             queue_depth,
             leader,
             beside_another,

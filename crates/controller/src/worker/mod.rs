@@ -5,6 +5,9 @@ mod plan;
 mod steer;
 mod sync;
 mod turns;
+mod verify;
+
+pub use verify::Verification;
 
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
@@ -63,6 +66,8 @@ pub struct Worker {
     pub policies: Policies,
     /// The least time between two status updates of a DaemonSet, so that a large rollout does not write one for each pod.
     pub status_interval: Duration,
+    /// Which plans from changes are compared with the plan of all objects.
+    pub verification: Verification,
     /// Writes recordings, if asked to.
     pub recorder: Option<Recorder>,
     /// Metrics.
@@ -262,7 +267,7 @@ mod tests {
     use kube::runtime::watcher::Event;
     use tokio::time::advance;
 
-    fn worker(caches: Caches, clock: Clock) -> Worker {
+    pub(super) fn worker(caches: Caches, clock: Clock) -> Worker {
         let queue = Arc::new(Queue::new(Duration::ZERO));
         Worker {
             turns: Turns::new(&caches, &queue),
@@ -271,6 +276,7 @@ mod tests {
             mode: Mode::DryRun(Output::default()),
             policies: Policies::new(Policy::default(), Role::Controller),
             status_interval: Duration::ZERO,
+            verification: Verification::one_in(1),
             recorder: None,
             metrics: Metrics::default(),
             connection: Connection::new("https://server/", Clock::default()),

@@ -13,9 +13,9 @@ use daemonset::report::{RolloutReport, RolloutStage, Warning};
 use daemonset::{
     EventType, InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
 };
-use daemonset_audit::{Auditor, Violation, audit};
+use daemonset_audit::{Violation, audit};
 use daemonset_executor::internal::is_of_turns;
-use daemonset_incremental::{Tracker, VerifyError};
+use daemonset_incremental::{Auditor, Tracker, VerifyError};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,27 +94,6 @@ pub(super) struct Audited {
     pub(super) status_delay: Option<Duration>,
 }
 
-/// The plan from changes or, where these do not suffice, of the listed objects. Tests and debug builds compare each plan from changes
-/// with the plan of all objects.
-///
-/// # Errors
-/// Every problem of the listed objects; a difference between the two plans.
-fn plan_of<'i>(
-    tracker: &mut Tracker,
-    mut list: impl FnMut() -> Listed<'i>,
-    at: ObservedAt,
-) -> Result<Plan, VerifyError> {
-    let planned = if cfg!(debug_assertions) {
-        tracker.verify(list(), at)
-    } else {
-        tracker.plan(at).map_err(VerifyError::from)
-    };
-    match planned {
-        Err(VerifyError::NeedsLists(_)) => Ok(tracker.list(list(), at)?),
-        planned => planned,
-    }
-}
-
 /// The safety rules that a plan breaks. `list` gives the objects of the plan, of which the auditor needs none but in a rollout towards a
 /// base that the last plan did not know.
 ///
@@ -161,30 +140,25 @@ impl Worker {
         at.nodes_version = self.caches.nodes_version();
         state.catch_up(&log, &self.caches, ds);
         let is_steered = state.in_flight.driver.policy().rollout.is_some();
+        let is_due = self.verification.is_due();
         // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
         // rollout, where it knows another base.
-        let log = (cfg!(debug_assertions) || is_steered).then_some(log);
+        let log = (is_due || is_steered).then_some(log);
         let input = OnceCell::new();
         let list = || {
             input
                 .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
                 .observed(ds)
         };
-        let planned = plan_of(&mut state.in_flight.driver, list, at);
-        let plan = match planned {
+        let plan = match self.plan_from_changes(key, &mut state.in_flight.driver, list, at, is_due) {
             Ok(plan) => plan,
-            Err(VerifyError::Plan(PlanError::Snapshot(invalid))) => {
+            Err(PlanError::Snapshot(invalid)) => {
                 self.report_invalid(key, ds, state, &invalid);
                 return Ok(None);
             }
-            Err(VerifyError::Plan(error)) => {
+            Err(error) => {
                 self.report_bug(key, ds, state, &error.to_string());
                 return Ok(None);
-            }
-            Err(error) => {
-                tracing::error!(daemonset = %key, %error, "the plan is not executed");
-                self.metrics.plans.inc();
-                return Err(self.refuse("the plan differs from the plan of all objects"));
             }
         };
         let audited = self.defer_status(state, Self::with_all_verdicts(state, plan, at));
@@ -200,6 +174,41 @@ impl Worker {
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);
                 Ok(None)
+            }
+        }
+    }
+
+    /// The plan from changes, compared with the plan of all objects if that `is_due`. The plan of the listed objects, where the changes do
+    /// not suffice, or have led to another one.
+    ///
+    /// # Errors
+    /// Every problem of the listed objects.
+    fn plan_from_changes<'i>(
+        &self,
+        key: &Key,
+        tracker: &mut Tracker,
+        mut list: impl FnMut() -> Listed<'i>,
+        at: ObservedAt,
+        is_due: bool,
+    ) -> Result<Plan, PlanError> {
+        let is_compared = |plan: &Plan| {
+            let is_compared = self.verification.takes(plan);
+            self.metrics.verified_plans.inc_by(is_compared.into());
+            is_compared
+        };
+        let planned = if is_due {
+            tracker.verify_if(is_compared, &mut list, at)
+        } else {
+            tracker.plan(at).inspect(|plan| self.verification.passes(plan)).map_err(VerifyError::from)
+        };
+        match planned {
+            Ok(plan) => Ok(plan),
+            Err(VerifyError::Plan(error)) => Err(error),
+            Err(VerifyError::NeedsLists(_)) => tracker.list(list(), at),
+            Err(error) => {
+                tracing::error!(daemonset = %key, %error, "the plan of all objects is executed instead");
+                self.metrics.differing_plans.inc();
+                tracker.list(list(), at)
             }
         }
     }
@@ -328,5 +337,53 @@ impl Worker {
                 executor.report_invalid(ds, &problem);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use daemonset::{Action, Policy};
+    use daemonset_incremental::Change;
+    use serde_json::{from_value, json};
+
+    /// A change that the tracker was not told of.
+    #[test]
+    fn a_plan_that_differs_gives_way_to_the_plan_of_all_objects() {
+        let node = |name: &str| from_value::<Node>(json!({"metadata": {"name": name}})).unwrap();
+        let daemon_set: DaemonSet = from_value(json!({
+            "metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "agent"}},
+                "template": {"metadata": {"labels": {"app": "agent"}}},
+            },
+        }))
+        .unwrap();
+        let [known, whole] = [&["a"][..], &["a", "missed"]].map(|names| Input {
+            nodes: names.iter().map(|name| Arc::new(node(name))).collect(),
+            nodes_version: None,
+            free: Free::default(),
+            pods: Vec::new(),
+            pods_version: None,
+            revisions: Vec::new(),
+            is_always_recorded: false,
+        });
+        let at = ObservedAt::new("2026-01-01T12:00:00Z".parse().unwrap());
+        let worker = super::super::tests::worker(Caches::empty().0, crate::clock::Clock::default());
+        let created = |is_due: bool| {
+            let mut tracker = Tracker::new("u", Policy::default());
+            tracker.list(known.observed(&daemon_set), at).unwrap();
+            tracker.apply(Change::DaemonSet(&daemon_set)).unwrap();
+            let key = Key::from(&daemon_set);
+            let plan =
+                worker.plan_from_changes(&key, &mut tracker, || whole.observed(&daemon_set), at, is_due);
+            let plan = plan.unwrap();
+            let creates = plan.actions.iter().filter(|action| matches!(action, Action::CreatePod { .. }));
+            creates.filter_map(|action| Some(action.node()?.to_string())).collect::<Vec<_>>()
+        };
+        let counts =
+            || [&worker.metrics.verified_plans, &worker.metrics.differing_plans].map(|count| count.get());
+        assert_eq!((created(false), counts()), (vec!["a".to_owned()], [0, 0]), "it is not compared");
+        assert_eq!((created(true), counts()), (vec!["a".to_owned(), "missed".to_owned()], [1, 1]));
     }
 }

@@ -145,6 +145,8 @@ async fn plans_calls_and_the_process_are_counted() {
     assert_eq!(value(r#"daemonset_calls_total{action="DeletePod",answer="done"}"#), Some(2.0));
     assert!(value("daemonset_plans_total") >= Some(plans + 5.0));
     assert_eq!(value("daemonset_refused_plans_total"), Some(0.0));
+    assert!(value("daemonset_verified_plans_total") >= Some(4.0));
+    assert_eq!(value("daemonset_differing_plans_total"), Some(0.0));
     let build = format!("daemonset_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
     assert_eq!(value(&build), Some(1.0));
     assert!(cfg!(not(target_os = "linux")) || value("process_resident_memory_bytes") > Some(1e6));

@@ -4,11 +4,11 @@
 //! that. So each stored template makes the same lossy round trip, into the types and back to JSON, and is compared then.
 //! A match has the lost fields, and is used in place of the typed template.
 
-use crate::kubernetes::hash::content_hash;
 use crate::kubernetes::revision::{can_be_current, claim, has_template, name, rank};
 use crate::kubernetes::{Selector, canonical_json};
 use crate::model::{DaemonSet, TemplateFidelity};
 use crate::view::RevisionView;
+use crate::words::hash::content_hash;
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde::Deserialize;

@@ -1,11 +1,11 @@
 //! Views of k8s-openapi's objects, without copies.
 
-use crate::kubernetes::well_known::MIRROR_ANNOTATION;
 use crate::model::{is_condition_true, named_node};
 use crate::view::{
     ContainersView, LabelsView, LifecycleView, NodeObject, NodeView, Phase, PodObject, PodView, RevisionView,
     TaintsView, TolerationsView, grace_seconds, shared,
 };
+use crate::words::well_known::MIRROR_ANNOTATION;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::api::core::v1::{Affinity, Node, Pod, PodCondition, PodSpec};

@@ -1,19 +1,12 @@
 //! The vocabulary that Kubernetes shares between its parts. Nothing here decides anything about a DaemonSet.
 
-pub mod canonical_json;
 mod free;
-pub mod go_json;
-pub(crate) mod hash;
-mod image;
-pub mod names;
-#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
-pub(crate) mod ownership;
 pub(crate) mod quantity;
 pub(crate) mod revision;
 pub(crate) mod selector;
 pub(crate) mod tolerations;
-pub mod well_known;
 
+pub use crate::words::image::ImageReference;
+pub use crate::words::{canonical_json, go_json, names, well_known};
 pub use free::free_resources;
-pub use image::ImageReference;
 pub use selector::Selector;

@@ -1,9 +1,9 @@
 //! A ControllerRevision: its name, its content, and its rank among equal ones.
 
-use crate::kubernetes::ownership::{ClaimVerdict, Ownership};
 use crate::kubernetes::{Selector, canonical_json};
 use crate::model::DaemonSet;
 use crate::view::RevisionView;
+use crate::words::ownership::{ClaimVerdict, Ownership};
 use serde_json::Value;
 use std::cmp::Reverse;
 

@@ -1,9 +1,9 @@
 //! Requirements over labels, compiled: label selectors and node selectors are made of them.
 
-use crate::kubernetes::names::{is_label_key, is_label_value};
 use crate::model::{LabelSelector, Labels, Requirement};
 use crate::problem::{InvalidSnapshot, Problem, Problems};
 use crate::view::{Known, LabelsView, Truth};
+use crate::words::names::{is_label_key, is_label_value};
 use std::borrow::Cow;
 
 /// A valid operator with its values.

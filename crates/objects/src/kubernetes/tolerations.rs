@@ -1,8 +1,8 @@
 //! Tolerations: those of every daemon pod, and the taints that a toleration covers.
 
-use crate::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use crate::model::Toleration;
 use crate::view::{TaintView, TolerationView, TolerationsView};
+use crate::words::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 
 /// The tolerations of every daemon pod (v1.36 `util.AddOrUpdateDaemonPodTolerations`).
 pub fn daemon_toleration_list(host_network: bool) -> impl Iterator<Item = Toleration> {

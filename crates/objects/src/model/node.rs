@@ -1,9 +1,9 @@
 //! `core/v1` Node, with taints and the tolerations for them.
 
-use crate::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
 use crate::model::time::time;
 use crate::model::word::word;
 use crate::model::{KubeMeta, Labels, NodeName, Uid, is_condition_true, is_default, null_is_default};
+use crate::words::well_known::{GATE_INFIX, TURN_PREFIX};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;

@@ -1,12 +1,12 @@
 //! `core/v1` Pod: the fields that a decision reads, and a form that is lean, since fleets have tens of thousands of them.
 
-use crate::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use crate::model::selector::Affinity;
 use crate::model::time::time;
 use crate::model::word::word;
 use crate::model::{
     KubeMeta, Labels, NodeName, ObjectRef, OwnerReference, Toleration, Uid, is_default, null_is_default,
 };
+use crate::words::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Signs that a node leaves, or must be left alone for a while.
 
-use crate::kubernetes::well_known::{TAINT_DISRUPTED, TAINT_TO_BE_DELETED};
 use crate::view::{TaintView, TaintsView};
+use crate::words::well_known::{TAINT_DISRUPTED, TAINT_TO_BE_DELETED};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;

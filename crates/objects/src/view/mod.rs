@@ -26,10 +26,10 @@ pub use owned::{whole_node, whole_pod};
 pub(crate) use scheduling::TolerationView;
 pub use scheduling::{TaintView, TaintsView, TolerationsView};
 
-use crate::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 use crate::model::{
     ControllerRevision, Node, NodeCondition, ObjectRef, OwnerReference, Pod, PodCondition, ResourceList,
 };
+use crate::words::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use std::sync::LazyLock;

@@ -1,11 +1,11 @@
 //! Objects from views of them, with the fields that a view has: the way back, for what is recorded.
 
-use crate::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 use crate::model::{
     ControllerRevision, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
     PodCondition, PodMeta, PodSpec, PodStatus, RevisionMeta, Taint, is_mark,
 };
 use crate::view::{LifecycleView, NodeView, Phase, PodView, RevisionView};
+use crate::words::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 
 impl From<&NodeView<'_>> for Node {
     fn from(view: &NodeView<'_>) -> Self {

@@ -1,19 +1,21 @@
 //! The public handle of a simulated cluster: its objects, its clock, and everything that a user can do to it.
 
 mod faults;
+mod from_recording;
 mod nodes;
 mod rollout;
 mod user;
+mod workloads;
 
 pub use faults::Faults;
-pub use rollout::Steering;
-pub(super) use user::{raise_generations, spec_changed};
+pub use from_recording::resize;
+pub use rollout::RolloutEnd;
 
-use super::controller::{Controller, Planner, Role};
-use super::environment::Environment;
-use super::event::Event;
-use super::event_queue::Timer;
-use super::settings::Settings;
+use crate::controller::{Controller, Planner, Role};
+use crate::environment::Environment;
+use crate::event::Event;
+use crate::event_queue::Timer;
+use crate::settings::Settings;
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
 use daemonset::{InvalidSnapshot, Memory, NodeView, Observed, Plan, Recording, Snapshot};
 use jiff::{SignedDuration, Timestamp};
@@ -64,7 +66,7 @@ impl Cluster {
     }
 
     /// Loads the objects and the memory of a recording; the caches show the objects at once.
-    pub(super) fn start_from(&mut self, recording: &Recording) {
+    pub(crate) fn start_from(&mut self, recording: &Recording) {
         self.environment.load_recording(recording);
         self.send();
         self.controller.cache.relist(&self.environment.objects);
@@ -113,7 +115,7 @@ impl Cluster {
     }
 
     /// The first difference between a plan from applied changes and the plan of all objects. They are compared at each
-    /// reconcile of a controller with another [`Planner`](super::Planner).
+    /// reconcile of a controller with another [`Planner`](crate::Planner).
     pub fn difference(&self) -> Option<&str> {
         self.controller.difference.as_deref()
     }

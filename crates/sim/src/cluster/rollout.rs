@@ -2,27 +2,30 @@
 
 use super::Cluster;
 use crate::event_queue::Timer;
-use crate::summary::RolloutEnd;
+use crate::steering::Steering;
 use daemonset::model::{Labels, OwnerReference};
 use daemonset::policy::MARK_PREFIX;
 use daemonset::report::RolloutStage;
 use jiff::Timestamp;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A user's change of the annotations that steer a rollout. The controller needs
-/// [`reads_annotations`](field@crate::ControllerSettings::reads_annotations) to see them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// How a rollout ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub enum Steering {
-    /// Approves so many waves of the newest revision.
-    Approve {
-        /// How many waves, from the first one on.
-        waves: u32,
-    },
-    /// Pauses the rollout.
-    Pause,
-    /// Lets a paused rollout go on.
-    Resume,
+pub enum RolloutEnd {
+    /// All target nodes have an available updated pod, and the status says so.
+    Complete,
+    /// No event moved the rollout for longer than the given patience.
+    Stuck,
+    /// The given time was up.
+    OutOfTime,
+    /// The new version has failed, and every target node has an available pod of the old one again.
+    RolledBack,
+    /// The new version has failed, and the policy reaches no further node with it.
+    Stopped,
+    /// Every node that the policy has released is updated; it holds the others.
+    Held,
 }
 
 impl Cluster {
@@ -89,7 +92,7 @@ fn key(name: &str) -> String {
 }
 
 /// The annotations that steer a rollout and differ, with their new values; `None` for removed ones.
-pub(super) fn steering_changes(before: &Labels, after: &Labels) -> BTreeMap<String, Option<String>> {
+pub(crate) fn steering_changes(before: &Labels, after: &Labels) -> BTreeMap<String, Option<String>> {
     let steers =
         |(key, _): &(&str, &str)| key.strip_prefix(MARK_PREFIX).is_some_and(|rest| rest.starts_with('/'));
     let removed = before.iter().filter(|(key, _)| !after.contains_key(key)).filter(steers);

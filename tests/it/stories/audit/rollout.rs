@@ -4,8 +4,8 @@ use super::super::rollout::{mark, revisions, steered};
 use super::{broken, named};
 use crate::support::{Given, NodeStory, at, new, node, old, revision, tracked};
 use daemonset::{Action, Observed, RolloutReason};
-use daemonset_audit::{Auditor, ViolationKind as Kind, audit_kept};
-use daemonset_incremental::{Change, Tracker};
+use daemonset_audit::ViolationKind as Kind;
+use daemonset_incremental::{Auditor, Change, Tracker, audit_kept};
 use serde_json::{Value, json};
 
 /// The current revision gets this mark now.

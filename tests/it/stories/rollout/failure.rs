@@ -7,8 +7,8 @@ use crate::support::{
 use daemonset::model::ObjectRef;
 use daemonset::report::{FailureEvidence, RolloutStage, Warning};
 use daemonset::{Action, DeleteReason, Observed, Recording};
-use daemonset_audit::{Auditor, ViolationKind};
-use daemonset_incremental::Tracker;
+use daemonset_audit::ViolationKind;
+use daemonset_incremental::{Auditor, Tracker};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

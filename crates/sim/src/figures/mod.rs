@@ -1,0 +1,11 @@
+//! What a history shows, in figures.
+
+mod availability;
+mod rollout;
+mod summary;
+mod turns;
+
+pub use availability::{Availability, availability};
+pub use rollout::{RolloutFigures, WaveFigures, undone_at};
+pub use summary::{Summary, Worst};
+pub use turns::{Spread, TurnFigures, downtime};
