@@ -2,7 +2,7 @@
 //!
 //! The words and pictures of the plugin `kubectl daemonset` and of the page in `crates/page`: each sentence is made here, once, for
 //! both. It reads documents ([`cluster`]), plans them ([`plan`]), says why a node waits ([`why`]) and whether a rollout moves
-//! ([`stuck`]), and draws simulated rollouts ([`simulate`]).
+//! ([`stuck`]), draws simulated rollouts ([`simulate`]), and looks for surprises in a manifest ([`mod@lint`]).
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment. Its API follows the needs of its two callers, and
 //! changes with them: a program of your own reads the reports of `daemonset` and makes its own words.

@@ -9,7 +9,7 @@
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
 //!
 //! ```
-//! use daemonset_lint::{Preflight, Rule, lint};
+//! use daemonset_view::lint::{Preflight, Rule, lint};
 //! use daemonset::model::{DaemonSet, Node};
 //! use serde_json::{from_value, json};
 //!
@@ -44,21 +44,6 @@
 //! );
 //! # Ok::<(), serde_json::Error>(())
 //! ```
-#![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::float_arithmetic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 mod affinity;
 mod context;
@@ -69,6 +54,7 @@ mod from_warnings;
 mod history;
 mod in_place;
 mod limits;
+mod look;
 mod loss;
 mod manifest;
 mod placement;
@@ -84,6 +70,7 @@ mod turn;
 mod without_effect;
 
 pub use finding::{Finding, Rule, Severity};
+pub use look::{Restarts, admitted, as_stored, look, with_refusals};
 pub use preflight::Preflight;
 pub use rehearsal::Rehearsal;
 
@@ -213,8 +200,3 @@ fn refused(invalid: &InvalidSnapshot) -> Vec<Finding> {
     };
     invalid.problems.iter().map(finding).collect()
 }
-
-/// The README's examples are tested as documentation is.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

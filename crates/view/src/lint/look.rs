@@ -1,5 +1,6 @@
 //! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
+use super::{Finding, Preflight, Rehearsal, Rule, Severity, lint};
 use crate::cluster::policy::drives;
 use crate::cluster::{Models, Objects, read};
 use crate::hostile;
@@ -10,7 +11,6 @@ use daemonset::policy::Powers;
 use daemonset_apiserver::admission::{
     FieldValidation, Refusal, Request, Restart, Rules, TemplateDiff, respond,
 };
-use daemonset_lint::{Finding, Preflight, Rehearsal, Rule, Severity};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub fn look(
     if let Some(classes) = objects.priority_classes() {
         preflight = preflight.priority_classes(classes.iter().map(String::as_str));
     }
-    let mut found = daemonset_lint::lint(&preflight.read_annotations(powers, read_policy));
+    let mut found = lint(&preflight.read_annotations(powers, read_policy));
     // Where there is an error already, a simulation would only repeat it.
     if let Ok(policy) = Policy::default().with_annotations(daemon_set, powers, read_policy) {
         let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();

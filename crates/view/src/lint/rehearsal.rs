@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// A rollout of a version that works, simulated on fresh nodes. Where it fails, a deadline of the policy is too short.
 ///
 /// ```
-/// use daemonset_lint::{Rehearsal, Rule};
+/// use daemonset_view::lint::{Rehearsal, Rule};
 /// use daemonset::model::{DaemonSet, Node};
 /// use daemonset::Policy;
 /// use daemonset::policy::RolloutPolicy;
