@@ -10,10 +10,12 @@ pub mod names;
 pub(crate) mod ownership;
 pub(crate) mod quantity;
 pub(crate) mod revision;
+mod rollout_status;
 pub(crate) mod selector;
 pub(crate) mod tolerations;
 pub mod well_known;
 
 pub use free::free_resources;
 pub use image::ImageReference;
+pub use rollout_status::{RolloutStatus, rollout_status};
 pub use selector::Selector;
