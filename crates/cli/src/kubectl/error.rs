@@ -87,13 +87,4 @@ pub enum RolloutError {
     /// The object is no DaemonSet.
     #[error("failed to convert the object to a DaemonSet: {0}")]
     NotADaemonSet(String),
-    /// The rollback request names another DaemonSet (proposal: DaemonSetRollback `name`).
-    #[error("the rollback is for DaemonSet {asked}, not {name}")]
-    #[non_exhaustive]
-    OtherDaemonSet {
-        /// The name in the request.
-        asked: String,
-        /// The DaemonSet's own.
-        name: String,
-    },
 }

@@ -16,7 +16,6 @@
 //! | [`describe_template()`] | the pod template in `kubectl describe` |
 //! | [`diff()`] | no kubectl command: what changes from one revision to another |
 //! | [`check_manifest()`], [`refusal_with_source()`] | the client's part of `kubectl create` and `kubectl replace` |
-//! | [`rollback()`] | no kubectl command: the subresource `rollback` of the DaemonSet update proposal |
 //!
 //! # Purity
 //!
@@ -61,7 +60,6 @@ mod manifest;
 mod patches;
 mod restart;
 mod restore;
-mod rollback;
 mod status;
 mod text;
 mod undo;
@@ -76,6 +74,5 @@ pub use history::{
 pub use manifest::{ManifestError, ManifestVerb, check_manifest, refusal_with_source};
 pub use patches::Patches;
 pub use restart::{pause, restart, resume};
-pub use rollback::{RollbackRequest, RollbackTo, rollback};
 pub use status::{Progress, status};
 pub use undo::{Change, DryRun, Undo, undo};

@@ -1,7 +1,7 @@
 //! The table of revisions, and which revisions it contains.
 
 use super::support::{stored, template, three, web, with};
-use kubectl_daemonset::kubectl::{ObjectFormat, RolloutError, history, history_of, history_text};
+use kubectl_daemonset::kubectl::{History, ObjectFormat, RolloutError, history, history_of, history_text};
 use serde_json::{Value, json};
 
 fn caused(number: i64, cause: &str) -> Value {
@@ -143,4 +143,32 @@ fn control_characters_are_no_yaml() {
     for c in ['\0', '\t', '\u{1f}', '~', '\u{85}', '\u{a0}', '\u{feff}', '\u{fffd}', '\u{10ffff}'] {
         assert!(printed(c, ObjectFormat::Yaml).is_ok(), "{c:?}");
     }
+}
+
+#[test]
+fn a_history_goes_through_json() {
+    let (daemon_set, mut revisions) = three();
+    revisions.truncate(2);
+    revisions[1]["metadata"]["annotations"] = json!({"kubernetes.io/change-cause": "to v2"});
+    revisions[1]["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
+    let summary = history(&daemon_set, &revisions).unwrap();
+    insta::assert_json_snapshot!(summary, @r#"
+    {
+      "name": "web",
+      "revisions": [
+        {
+          "revision": 1,
+          "name": "web-1"
+        },
+        {
+          "revision": 2,
+          "name": "web-2",
+          "changeCause": "to v2",
+          "creationTimestamp": "2026-01-01T00:00:00Z"
+        }
+      ]
+    }
+    "#);
+    let back: History = serde_json::from_value(json!(summary)).unwrap();
+    assert_eq!(back, summary);
 }

@@ -8,6 +8,5 @@ mod properties;
 mod restart;
 mod simulated;
 mod status;
-mod subresources;
 mod support;
 mod undo;
