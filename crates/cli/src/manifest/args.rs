@@ -5,7 +5,7 @@ use crate::manifest::requests::{PatchType, Subresource};
 use crate::shell::console::{Format, Stop};
 use clap::Args;
 use daemonset_apiserver::admission::FieldValidation;
-use daemonset_view::simulate::policy::PolicyChoice;
+use daemonset_view::policy::PolicyChoice;
 use kubectl_daemonset::kubectl::ManifestError;
 use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use crate::shell::response::Response;
 use daemonset::model::DaemonSet;
 use daemonset_view::hostile;
 use daemonset_view::lint::{self, Finding, Severity};
-use daemonset_view::simulate::policy::PolicyChoice;
+use daemonset_view::policy::PolicyChoice;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -4,7 +4,7 @@ use super::{Finding, Preflight, Rehearsal, Rule, Severity, lint};
 use crate::cluster::policy::drives;
 use crate::cluster::{Models, Objects, read};
 use crate::hostile;
-use crate::simulate::policy;
+use crate::policy;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::Powers;
