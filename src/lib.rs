@@ -65,7 +65,7 @@
 //! Objects, views and Kubernetes' vocabulary are those of `daemonset-objects`, a crate for programs that decide nothing.
 //!
 //! Crates of their own: `daemonset-audit`, the safety rules, written a second time: a guard in front of an executor;
-//! `daemonset-incremental`, the driver for callers that watch; `daemonset-lint`, a preflight of a manifest against real nodes and pods; `daemonset-placement`, the DaemonSets that run on a node
+//! `daemonset-incremental`, the driver for callers that watch; `daemonset-placement`, the DaemonSets that run on a node
 //! which need not exist yet, and those that a changed node concerns; `daemonset-sim`, a simulated cluster.
 //!
 //! # After a bug

@@ -6,9 +6,9 @@ use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
 use daemonset::plan;
 use daemonset::turns::details;
-use daemonset_kubectl::describe_template;
 use daemonset_view::plan::head::{any_waits, lines as head_lines};
 use daemonset_view::plan::next;
+use kubectl_daemonset::kubectl::{self, describe_template};
 use serde_json::{Value, json};
 
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
     drop(snapshot);
     let template = match args.revision {
         None => chosen.daemon_set.pointer("/spec/template").cloned().unwrap_or_default(),
-        Some(number) => match daemonset_kubectl::history_of(&chosen.daemon_set, &chosen.revisions, number) {
+        Some(number) => match kubectl::history_of(&chosen.daemon_set, &chosen.revisions, number) {
             Ok(Some(found)) => found.template,
             Ok(None) | Err(_) => {
                 return Ok(Response::refusal("error: unable to find the specified revision"));

@@ -7,7 +7,7 @@
 //! | | |
 //! |---|---|
 //! | [`model`] | the objects as the API server writes them, with the fields that a decision reads |
-//! | [`kubernetes`] | the vocabulary that they share: selectors, names, canonical JSON, Go's JSON, images |
+//! | [`kubernetes`] | the vocabulary that they share: selectors, names, canonical JSON, Go's JSON, images, whether a rollout is done |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
 //! | [`Problem`], [`InvalidSnapshot`] | the problems of an input, by field path, all at once |
 //! | [`Escaped`] | text of others, for a terminal or a log |

@@ -6,13 +6,13 @@ use daemonset::policy::Powers;
 use daemonset::turns::details;
 use daemonset::{Policy, plan};
 use daemonset_apiserver::admission::template_change;
-use daemonset_lint::{Finding, Rule};
 use daemonset_placement::NodeShape;
 use daemonset_view::cause::{on_daemon_set, quoted};
 use daemonset_view::cluster::policy::{self, PolicyProblem};
 use daemonset_view::cluster::{Choice, Input, Lines, Objects, Wanted, read_documents};
+use daemonset_view::lint::{Finding, Rule};
 use daemonset_view::on::{self, Answer};
-use daemonset_view::{lint, simulate};
+use daemonset_view::{lint, policy as rollout_policy};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -91,7 +91,7 @@ pub(crate) fn tried(
     let mut objects = objects.clone();
     objects.annotate(Some(&wanted), policy::POLICY, Some(text).filter(|text| !text.trim().is_empty()))?;
     let daemon_set = objects.model_of(Some(&wanted))?;
-    let read = |text: &str| simulate::policy::read(text.as_bytes());
+    let read = |text: &str| rollout_policy::read(text.as_bytes());
     let input = Input::from_list(objects.clone(), &choice())?;
     let models = objects.clone().models()?;
     let findings = lint::look((&objects, &models), &daemon_set, None, name, (powers, now));
@@ -114,7 +114,7 @@ pub(crate) fn tried(
     Ok(Tried {
         command,
         problems,
-        words: asked.ok().as_ref().and_then(simulate::policy::words),
+        words: asked.ok().as_ref().and_then(rollout_policy::words),
         findings,
         fleet,
     })

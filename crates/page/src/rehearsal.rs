@@ -1,14 +1,14 @@
 //! The sliders of the rehearsal, as the simulation takes them.
 
+use daemonset_pictures::rehearsal::{Refused, Rehearsal};
+use daemonset_pictures::run::Run;
+use daemonset_pictures::scene::{Ran, Scene};
+use daemonset_pictures::setting::Setting;
+use daemonset_pictures::world::{self, World};
+use daemonset_pictures::{compare, downtime, html, report};
 use daemonset_sim::{Distribution, Probability};
 use daemonset_view::cluster::Input;
-use daemonset_view::simulate::policy::PolicyChoice;
-use daemonset_view::simulate::rehearsal::{Refused, Rehearsal};
-use daemonset_view::simulate::run::Run;
-use daemonset_view::simulate::scene::{Ran, Scene};
-use daemonset_view::simulate::setting::Setting;
-use daemonset_view::simulate::world::{self, World};
-use daemonset_view::simulate::{compare, downtime, html, report};
+use daemonset_view::policy::PolicyChoice;
 use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::{Value, json};

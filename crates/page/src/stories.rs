@@ -4,7 +4,7 @@ use daemonset::model::{DaemonSet, Labels};
 use daemonset::policy::Powers;
 use daemonset_apiserver::admission::{Rules, create};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Probability, Settings};
-use daemonset_view::simulate::policy;
+use daemonset_view::policy;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -84,7 +84,7 @@ pub(crate) fn in_short(node: &NodeVerdict, wait: &Wait) -> String {
 }
 
 /// Why a simulated rollout has left a target node behind. `until` says how long it is until an instant.
-pub(crate) fn left_over(wait: &Wait, until: impl Fn(Timestamp) -> String) -> String {
+pub fn left_over(wait: &Wait, until: impl Fn(Timestamp) -> String) -> String {
     match wait {
         Wait::Return { .. } => {
             "the update deleted its pod, and it is no target node any more: it counts until it is back"

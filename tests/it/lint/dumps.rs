@@ -2,12 +2,12 @@
 
 use super::line;
 use crate::recorded::dumps::{DUMPS, Dump};
-use daemonset_lint::{Preflight, Rule, lint};
+use daemonset_view::lint::{Preflight, Rule, lint};
 use insta::assert_snapshot;
 use std::collections::BTreeMap;
 
 /// The rules with a finding, by dump and DaemonSet.
-fn findings(dump: &str, name: &str) -> Vec<daemonset_lint::Finding> {
+fn findings(dump: &str, name: &str) -> Vec<daemonset_view::lint::Finding> {
     let dump = Dump::load(dump);
     let recording = dump.daemon_set(name);
     let others: Vec<_> = dump.daemon_sets().iter().map(|name| dump.daemon_set(name).daemon_set).collect();

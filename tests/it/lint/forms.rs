@@ -3,7 +3,7 @@
 use super::{calm, found, pod_field, says};
 use crate::support::{at, revision, rolling};
 use daemonset::model::DaemonSet;
-use daemonset_lint::{Preflight, Severity, lint};
+use daemonset_view::lint::{Preflight, Severity, lint};
 use insta::assert_snapshot;
 use serde_json::{json, to_value};
 

@@ -2,7 +2,7 @@
 
 use super::{Beside, calm, calm_without_nodes, found_beside, line, pod_field};
 use crate::support::{Given, new, node, on_delete, pod, surging};
-use daemonset_lint::{Finding, Rule};
+use daemonset_view::lint::{Finding, Rule};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ mod turns;
 
 use crate::support::{Given, given, new, revision, rolling};
 use daemonset::model::{DaemonSet, ResourceList};
-use daemonset_lint::{Finding, Preflight, lint};
+use daemonset_view::lint::{Finding, Preflight, lint};
 use serde_json::{Value, json};
 
 /// Three nodes that run version 2 of a DaemonSet without any finding.

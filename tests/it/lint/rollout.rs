@@ -3,7 +3,7 @@
 use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
 use crate::support::{Given, new, node, on_delete, revision, rolling};
 use daemonset::policy::Powers;
-use daemonset_lint::{Preflight, lint};
+use daemonset_view::lint::{Preflight, lint};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -232,8 +232,8 @@ mod rehearsed {
     use super::*;
     use daemonset::Policy;
     use daemonset::policy::RolloutPolicy;
-    use daemonset_lint::{Finding, Rehearsal};
     use daemonset_sim::{Behaviour, Distribution, Settings};
+    use daemonset_view::lint::{Finding, Rehearsal};
     use jiff::SignedDuration;
 
     /// Pods become Ready 2 minutes after their start.

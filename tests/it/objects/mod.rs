@@ -9,4 +9,5 @@ mod lookup;
 mod model;
 mod names;
 mod positions;
+mod rollout_status;
 mod times;

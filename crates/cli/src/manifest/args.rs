@@ -5,8 +5,8 @@ use crate::manifest::requests::{PatchType, Subresource};
 use crate::shell::console::{Format, Stop};
 use clap::Args;
 use daemonset_apiserver::admission::FieldValidation;
-use daemonset_kubectl::ManifestError;
-use daemonset_view::simulate::policy::PolicyChoice;
+use daemonset_view::policy::PolicyChoice;
+use kubectl_daemonset::kubectl::ManifestError;
 use std::path::PathBuf;
 
 /// A manifest that changes the DaemonSet of the built-in example.

@@ -6,8 +6,8 @@ use crate::manifest::requests::{self, Answered, PatchType, Refused, Subresource}
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
 use daemonset_apiserver::admission::{Difference, FieldValidation, template_change};
-use daemonset_kubectl::{ManifestVerb, check_manifest};
 use daemonset_view::lint::Restarts;
+use kubectl_daemonset::kubectl::{ManifestVerb, check_manifest};
 use serde_json::{Value, json};
 
 /// `kubectl create --dry-run=server`.

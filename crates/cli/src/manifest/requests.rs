@@ -3,7 +3,7 @@
 use crate::cluster::{name, namespace};
 use crate::manifest::operations::{self, Operation};
 use daemonset_apiserver::admission::{self, FieldValidation, Patch, Refusal, Request, Response, Rules};
-use daemonset_kubectl::{ManifestVerb, refusal_with_source};
+use kubectl_daemonset::kubectl::{ManifestVerb, refusal_with_source};
 use serde::Deserialize;
 use serde_json::Value;
 

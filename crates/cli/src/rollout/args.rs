@@ -5,8 +5,8 @@ use crate::manifest;
 use crate::shell::console::{Format, Stop, duration};
 use crate::stuck;
 use clap::{Args as Group, Subcommand};
-use daemonset_kubectl::DryRun;
 use jiff::{SignedDuration, Timestamp};
+use kubectl_daemonset::kubectl::DryRun;
 use std::path::PathBuf;
 
 /// kubectl's answers about a rollout, whether it is stuck, and the steps of one that people steer; nothing is sent to the

@@ -11,11 +11,11 @@ use crate::shell::response::Response;
 use daemonset::report::{FailingNode, RolloutStage, WaveProgress};
 use daemonset::turns::details;
 use daemonset::{Plan, RequeueReason, plan};
-use daemonset_kubectl::{Answer, Command, Progress, answer};
 use daemonset_view::plan::next;
 use daemonset_view::steered::{Steered, WaveFigures};
 use daemonset_view::turning::{self, Details};
 use jiff::Timestamp;
+use kubectl_daemonset::kubectl::{self, Answer, Command, Progress, answer};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -126,7 +126,7 @@ impl Status {
         let Question { output, revision, now } = question;
         let Chosen { daemon_set, revisions } = objects.choose(wanted).map_err(stop)?;
         let kubectl = answer(&Command::Status { revision: Some(*revision) }, &daemon_set, &revisions);
-        let progress = daemonset_kubectl::status(&daemon_set, Some(*revision)).ok();
+        let progress = kubectl::status(&daemon_set, Some(*revision)).ok();
         let is_steered = *revision >= 0 && objects.is_steered(wanted);
         if !is_steered || needs == Needs::Rollout {
             let stage = of_kubectl(&kubectl, progress.as_ref());

@@ -5,9 +5,9 @@ use crate::rollout::args::{From, HistoryArgs};
 use crate::rollout::{not_sent, on_daemon_set};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use daemonset_kubectl::{Answer, Command, DryRun, ObjectFormat, Undo, answer, history_text};
 use daemonset_view::hostile;
 use jiff::Timestamp;
+use kubectl_daemonset::kubectl::{self, Answer, Command, DryRun, ObjectFormat, Undo, answer, history_text};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -50,8 +50,8 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {
     }
     let answer = answer(&Command::History { revision: Some(revision) }, &daemon_set, &revisions);
     let data = match revision {
-        0 => json!(daemonset_kubectl::history(&daemon_set, &revisions).ok()),
-        number => match daemonset_kubectl::history_of(&daemon_set, &revisions, number) {
+        0 => json!(kubectl::history(&daemon_set, &revisions).ok()),
+        number => match kubectl::history_of(&daemon_set, &revisions, number) {
             Ok(Some(found)) => {
                 json!({"revision": found.revision, "name": found.name, "template": found.template})
             }
@@ -66,7 +66,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 enum Undone<'a> {
     /// The patches to send, and the DaemonSet after them.
-    RolledBack { patches: &'a daemonset_kubectl::Patches, after: &'a Value },
+    RolledBack { patches: &'a kubectl::Patches, after: &'a Value },
     /// The template is already equal to the revision.
     Skipped { to_revision: i64 },
     /// The template as it would be.
@@ -79,7 +79,7 @@ pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Res
     let answer = answer(&asked, &daemon_set, &revisions);
     let number = if to_revision == 0 { String::new() } else { format!(" --to-revision={to_revision}") };
     tell_command(&answer, "undo", from, &daemon_set, &number)?;
-    let undone = daemonset_kubectl::undo(&daemon_set, &revisions, Some(to_revision), dry_run).ok();
+    let undone = kubectl::undo(&daemon_set, &revisions, Some(to_revision), dry_run).ok();
     let data = undone.as_ref().map(|undone| match undone {
         Undo::RolledBack(change) => Undone::RolledBack { patches: &change.patches, after: &change.after },
         Undo::Skipped { to, .. } => Undone::Skipped { to_revision: *to },
@@ -102,7 +102,7 @@ pub(crate) fn restart(from: &From, now: Timestamp) -> Result<Response, Stop> {
     let Chosen { daemon_set, revisions } = chosen(from)?;
     let answer = answer(&Command::Restart { now }, &daemon_set, &revisions);
     tell_command(&answer, "restart", from, &daemon_set, "")?;
-    Response::answer(tried(answer), from.output, &daemonset_kubectl::restart(&daemon_set, now).ok())
+    Response::answer(tried(answer), from.output, &kubectl::restart(&daemon_set, now).ok())
 }
 
 /// The difference between two revisions, or between one and the template as it is. The word after the numbers may already be the
@@ -123,7 +123,7 @@ pub(crate) fn diff(from: &From, older: Option<&str>, newer: Option<&str>) -> Res
 
 fn diff_of(from: &From, older: Option<i64>, newer: Option<i64>) -> Result<Response, Stop> {
     let Chosen { daemon_set, revisions } = chosen(from)?;
-    let history = match daemonset_kubectl::history(&daemon_set, &revisions) {
+    let history = match kubectl::history(&daemon_set, &revisions) {
         Ok(history) => history,
         Err(error) => return Ok(Response::refusal(format_args!("error: {error}"))),
     };
@@ -132,7 +132,7 @@ fn diff_of(from: &From, older: Option<i64>, newer: Option<i64>) -> Result<Respon
         revisions.iter().find(|revision| name(revision) == entry.name)
     };
     let now = as_revision(&daemon_set);
-    let is_unlike = |revision: &&Value| !daemonset_kubectl::diff(revision, &now).differences.is_empty();
+    let is_unlike = |revision: &&Value| !kubectl::diff(revision, &now).differences.is_empty();
     let newest =
         || history.revisions.iter().rev().filter_map(|entry| numbered(entry.revision)).find(is_unlike);
     let is_named = older.is_some();
@@ -145,7 +145,7 @@ fn diff_of(from: &From, older: Option<i64>, newer: Option<i64>) -> Result<Respon
         };
         return Ok(Response::refusal(format_args!("error: {none}")));
     };
-    let diff = daemonset_kubectl::diff(older, newer);
+    let diff = kubectl::diff(older, newer);
     match from.output {
         Format::Json => Response::json(&diff),
         Format::Text => Ok(Response::text(diff.unified)),

@@ -1,8 +1,8 @@
 //! The answer of a subcommand in kubectl's manner: text for both streams, and an exit code.
 
 use crate::shell::console::{Format, Stop};
-use daemonset_kubectl::Answer;
 use daemonset_view::hostile;
+use kubectl_daemonset::kubectl::Answer;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, Write};

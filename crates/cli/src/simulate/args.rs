@@ -4,11 +4,11 @@ use crate::cluster::{ClusterArgs, STEADY, Source, Wanted, is_file};
 use crate::shell::console::{Format, Stop, duration};
 use crate::simulate::{BUILT_IN_NODES, policy_file};
 use clap::Args as Group;
+use daemonset_pictures::scene::Scene;
+use daemonset_pictures::setting::Setting;
+use daemonset_pictures::world::{self, World};
 use daemonset_sim::{Distribution, Probability};
-use daemonset_view::simulate::policy::PolicyChoice;
-use daemonset_view::simulate::scene::Scene;
-use daemonset_view::simulate::setting::Setting;
-use daemonset_view::simulate::world::{self, World};
+use daemonset_view::policy::PolicyChoice;
 use jiff::SignedDuration;
 use std::path::PathBuf;
 

@@ -2,10 +2,10 @@
 
 use crate::shell::console::Stop;
 use crate::simulate::args::Simulation;
+use daemonset_pictures::run::Run;
+use daemonset_pictures::scene::Ran;
+use daemonset_pictures::{compare, downtime, html, svg};
 use daemonset_view::hostile;
-use daemonset_view::simulate::run::Run;
-use daemonset_view::simulate::scene::Ran;
-use daemonset_view::simulate::{compare, downtime, html, svg};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

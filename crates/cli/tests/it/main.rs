@@ -2,6 +2,7 @@
 
 mod answers;
 mod drain;
+mod functions;
 mod goldens;
 mod hostile;
 mod inputs;

@@ -1,5 +1,7 @@
 //! A real cluster, and the calls of a user with all rights in it.
 
+use daemonset::kubernetes::rollout_status;
+use daemonset::model::DaemonSet;
 use http::{Method, Request};
 use kube::{Client, Config};
 use serde_json::{Value, json};
@@ -101,19 +103,15 @@ impl Cluster {
 
     /// As `kubectl rollout undo`.
     pub async fn undo(&self, name: &str, to: i64) {
-        let (ds, revisions) =
-            (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
-        let undone =
-            daemonset_kubectl::undo(&ds, &revisions, Some(to), daemonset_kubectl::DryRun::None).unwrap();
-        let daemonset_kubectl::Undo::RolledBack(change) = undone else { panic!("{undone:?}") };
-        self.patch(name, change.patches.strategic_merge).await;
+        let revisions = self.revisions(name).await;
+        let revision = revisions.into_iter().find(|revision| revision["revision"] == to);
+        self.patch(name, revision.expect("the revision is there")["data"].clone()).await;
     }
 
     /// As `kubectl rollout restart`.
     pub async fn restart(&self, name: &str) {
-        let change =
-            daemonset_kubectl::restart(&self.daemon_set(name).await, jiff::Timestamp::now()).unwrap();
-        self.patch(name, change.patches.strategic_merge).await;
+        let now = json!({"kubectl.kubernetes.io/restartedAt": jiff::Timestamp::now()});
+        self.patch(name, json!({"spec": {"template": {"metadata": {"annotations": now}}}})).await;
     }
 
     /// Waits as `kubectl rollout status`, and until no pod has another image.
@@ -134,7 +132,8 @@ impl Cluster {
     }
 
     pub async fn is_rolled_out(&self, name: &str, image: &str) -> bool {
-        if !daemonset_kubectl::status(&self.daemon_set(name).await, None).unwrap().is_done() {
+        let daemon_set: DaemonSet = serde_json::from_value(self.daemon_set(name).await).unwrap();
+        if !rollout_status(&daemon_set).unwrap().is_done() {
             return false;
         }
         let pods = self.pods(name).await;
@@ -143,10 +142,16 @@ impl Cluster {
 
     /// The revision numbers of the history.
     pub async fn history(&self, name: &str) -> Vec<i64> {
-        let (ds, revisions) =
-            (self.daemon_set(name).await, self.list(&self.apps("controllerrevisions")).await);
-        let history = daemonset_kubectl::history(&ds, &revisions).unwrap();
-        history.revisions.iter().map(|entry| entry.revision).collect()
+        let revisions = self.revisions(name).await;
+        revisions.iter().map(|revision| revision["revision"].as_i64().unwrap()).collect()
+    }
+
+    /// Its ControllerRevisions, in the order of their numbers.
+    async fn revisions(&self, name: &str) -> Vec<Value> {
+        let mut revisions = self.list(&self.apps("controllerrevisions")).await;
+        revisions.retain(|revision| revision["metadata"]["ownerReferences"][0]["name"] == name);
+        revisions.sort_by_key(|revision| revision["revision"].as_i64());
+        revisions
     }
 
     pub async fn daemon_set(&self, name: &str) -> Value {

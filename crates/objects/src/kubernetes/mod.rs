@@ -3,10 +3,12 @@
 mod free;
 pub(crate) mod quantity;
 pub(crate) mod revision;
+mod rollout_status;
 pub(crate) mod selector;
 pub(crate) mod tolerations;
 
 pub use crate::words::image::ImageReference;
 pub use crate::words::{canonical_json, go_json, names, well_known};
 pub use free::free_resources;
+pub use rollout_status::{RolloutStatus, rollout_status};
 pub use selector::Selector;

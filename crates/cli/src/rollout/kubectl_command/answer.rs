@@ -3,8 +3,8 @@
 use crate::cluster::{name, namespace};
 use crate::rollout::kubectl_command::target::Target;
 use crate::rollout::kubectl_command::{Command, Output, Unusable, Verb};
-use daemonset_kubectl::{Answer, RolloutError};
 use jiff::Timestamp;
+use kubectl_daemonset::kubectl::{self, Answer, RolloutError};
 use serde_json::Value;
 
 /// Namespaces that every cluster has.
@@ -35,9 +35,9 @@ fn run(
         return refusal(stderr);
     }
     if let (Output::Objects(format), Verb::History { revision }) = (command.output, &command.verb) {
-        return objects(daemonset_kubectl::history_text(daemon_set, revisions, *revision, format));
+        return objects(kubectl::history_text(daemon_set, revisions, *revision, format));
     }
-    let mut answer = daemonset_kubectl::answer(&asked, daemon_set, revisions);
+    let mut answer = kubectl::answer(&asked, daemon_set, revisions);
     match command.output {
         Output::Name if answer.code == 0 => {
             let each = format!("daemonset.apps/{}\n", name(daemon_set));
@@ -63,7 +63,7 @@ fn objects(text: Result<String, RolloutError>) -> Answer {
 fn printed(verb: &Verb, daemon_set: &Value, revisions: &[Value]) -> usize {
     match verb {
         Verb::History { revision: 0 } => {
-            daemonset_kubectl::history(daemon_set, revisions).map_or(0, |history| history.revisions.len())
+            kubectl::history(daemon_set, revisions).map_or(0, |history| history.revisions.len())
         }
         Verb::History { .. }
         | Verb::Status { .. }
@@ -82,16 +82,16 @@ fn negative(verb: &Verb) -> bool {
     }
 }
 
-fn asked(verb: &Verb, now: impl FnOnce() -> Timestamp) -> daemonset_kubectl::Command {
+fn asked(verb: &Verb, now: impl FnOnce() -> Timestamp) -> kubectl::Command {
     match *verb {
-        Verb::Status { revision } => daemonset_kubectl::Command::Status { revision: Some(revision) },
-        Verb::History { revision } => daemonset_kubectl::Command::History { revision: Some(revision) },
+        Verb::Status { revision } => kubectl::Command::Status { revision: Some(revision) },
+        Verb::History { revision } => kubectl::Command::History { revision: Some(revision) },
         Verb::Undo { to_revision, dry_run } => {
-            daemonset_kubectl::Command::Undo { to_revision: Some(to_revision), dry_run }
+            kubectl::Command::Undo { to_revision: Some(to_revision), dry_run }
         }
-        Verb::Restart => daemonset_kubectl::Command::Restart { now: now() },
-        Verb::Pause => daemonset_kubectl::Command::Pause,
-        Verb::Resume => daemonset_kubectl::Command::Resume,
+        Verb::Restart => kubectl::Command::Restart { now: now() },
+        Verb::Pause => kubectl::Command::Pause,
+        Verb::Resume => kubectl::Command::Resume,
     }
 }
 

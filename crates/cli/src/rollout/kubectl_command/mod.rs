@@ -8,7 +8,7 @@ pub(crate) use answer::answer;
 
 use self::flags::{Flag, FlagError, Given, Name, Needs};
 use self::target::{Target, TargetError, target};
-use daemonset_kubectl::{DryRun, ObjectFormat};
+use kubectl_daemonset::kubectl::{DryRun, ObjectFormat};
 
 /// A `kubectl rollout` command.
 #[derive(Debug, PartialEq, Eq)]

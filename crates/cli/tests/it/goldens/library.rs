@@ -3,8 +3,10 @@
 use super::{Golden, Kind, Tally, files, goldens, named_files};
 use daemonset_apiserver::admission::{self, Rules};
 use daemonset_apiserver::patch::{json_merge, strategic_merge};
-use daemonset_kubectl::{Command, DryRun, ManifestVerb, ObjectFormat, history_text, refusal_with_source};
 use jiff::Timestamp;
+use kubectl_daemonset::kubectl::{
+    self, Command, DryRun, ManifestVerb, ObjectFormat, history_text, refusal_with_source,
+};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -77,7 +79,7 @@ fn kubectl(golden: &Golden) -> Value {
     let Some(command) = command(line["command"].as_str().unwrap(), &line["after"]) else {
         return Value::Null;
     };
-    let answer = daemonset_kubectl::answer(&command, before, revisions);
+    let answer = kubectl::answer(&command, before, revisions);
     let after = answer.after.as_ref().unwrap_or(before);
     json!({
         "code": answer.code,

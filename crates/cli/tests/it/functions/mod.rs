@@ -1,0 +1,12 @@
+//! The texts and patches of kubectl's rollout commands.
+
+mod answers;
+mod describe;
+mod diff;
+mod history;
+mod properties;
+mod restart;
+mod simulated;
+mod status;
+mod support;
+mod undo;
