@@ -74,10 +74,11 @@ impl InPlace {
         self.settles && now.duration_since(self.since.at) >= STUCK_AFTER
     }
 
-    /// The change of a pod, if it has a readable one. An annotation of another form is none.
+    /// The change of a pod, if it has a readable one. An annotation of another form is none, and so is one without a container: this
+    /// crate never writes it, and it would give the pod another birth.
     pub fn of(pod: &PodView<'_>, now: Timestamp) -> Option<Self> {
-        let since = serde_json::from_str(pod.in_place()?).ok()?;
-        Some(InPlace::new(since, &pod.object.model(), now))
+        let since: Since = serde_json::from_str(pod.in_place()?).ok()?;
+        (!since.containers.is_empty()).then(|| InPlace::new(since, &pod.object.model(), now))
     }
 
     fn new(since: Since, pod: &Pod, now: Timestamp) -> Self {

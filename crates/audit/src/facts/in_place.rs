@@ -23,7 +23,8 @@ pub(crate) fn changed(pod: &PodView<'_>, now: Timestamp) -> Option<Changed> {
     let at = rfc3339(since.get("at")?.as_str()?)?;
     let (before, restarts) = (since.get("containers")?.as_object()?, since.get("restarts")?.as_object()?);
     let is_id = |container: &Value, member| container.get(member).is_some_and(Value::is_string);
-    let is_readable = before.values().all(|container| is_id(container, "id") && is_id(container, "imageID"))
+    let is_readable = !before.is_empty()
+        && before.values().all(|container| is_id(container, "id") && is_id(container, "imageID"))
         && restarts.values().all(|count| count.as_u64().is_some_and(|count| u32::try_from(count).is_ok()));
     if !is_readable {
         return None;

@@ -200,6 +200,21 @@ fn an_annotation_of_another_form_tells_nothing() {
     }
 }
 
+/// A planner never writes it. Read as a change, it would let minReadySeconds begin anew.
+#[test]
+fn an_annotation_without_a_container_is_none() {
+    let available = |containers: Value| {
+        let since =
+            json!({"at": at(-10).to_string(), "containers": containers, "restarts": {"c": 2}}).to_string();
+        let pod = new().runs("new", "runtime://2", 3600);
+        let pod = pod.with("/metadata/annotations", json!({"in-place.daemonset/since": since}));
+        let plan = on_a(pod).min_ready(30).plan();
+        (plan.status.as_ref().unwrap().number_available, plan.requeue_at())
+    };
+    assert_eq!(available(json!({})), (1, None));
+    assert_eq!(available(json!({"c": {"id": "runtime://1", "imageID": "sha256:old"}})), (0, Some(at(20))));
+}
+
 #[test]
 fn a_pod_that_does_not_settle_for_ten_minutes_is_told() {
     let warnings = |seconds| json!(on_a(changed(seconds).runs("old", "runtime://1", 3600)).plan().warnings);
