@@ -1,13 +1,14 @@
 //! The nodes of a fleet, counted once and again when something about them has changed.
 
 use crate::facts::stage::PodStage;
+use crate::facts::strategy::Strategy;
 use crate::fleet::context::Context;
 use crate::fleet::leaving::{is_last, leaves_last};
 use crate::fleet::{Carried, Fleet, Others, Sums};
 use crate::goals::{Goals, Group, NodeGroups, Regrouped, Surroundings, may_fail_at};
 use crate::rules;
 use crate::violation::{Findings, Violation};
-use daemonset::internal::{IndexVec, NodeIx, Strategy};
+use daemonset::internal::{IndexVec, NodeIx};
 use daemonset::model::Toleration;
 use daemonset::{Action, PodView, Snapshot};
 use jiff::Timestamp;
@@ -82,7 +83,7 @@ impl Basis {
     fn new(context: &Context<'_>) -> Self {
         let spec = context.snapshot.spec();
         Basis {
-            surges: matches!(spec.strategy, Strategy::Surge { .. }),
+            surges: matches!(Strategy::in_force(context.snapshot), Strategy::Surge(_)),
             min_ready_seconds: spec.daemon_set.spec.min_ready_seconds,
             template_generation: spec.template_generation.clone(),
             tolerations: spec.template.tolerations.clone(),
@@ -248,7 +249,7 @@ fn count_towards(
     for (node, counts) in fleet.nodes.enumerated() {
         nodes.change(node, |node| *of_goal(&mut node.sums) = counts.sums());
     }
-    let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
+    let Strategy::Surge(_) = Strategy::in_force(context.snapshot) else { return };
     for (_, pod, facts) in context.own_pods() {
         let stage = context.stage(pod, facts);
         let Some(node) = facts.node.filter(|_| is_last(stage)) else { continue };

@@ -5,9 +5,9 @@
 //! crate `daemonset-incremental` has an `Auditor`, which judges plans from changes by these rules, at the cost of the changes.
 //!
 //! The rules are written independently of the code that plans: they have their own notion of owned, live, ready, available, updated
-//! and in flight, and their own arithmetic on limits. They share with the planner only the checked input: placements, the selector,
-//! tolerations, and the numbers for the labels and owners of pods. Names, keys, hashes, and the reasons for which a container waits in vain are the core's, too. The decision's own parts are private to its crate, and
-//! this crate's `clippy.toml` forbids its public functions.
+//! and in flight, read the strategy in force themselves, and have their own arithmetic on limits. They share with the planner only the
+//! checked input: placements, the selector, tolerations, and the numbers for the labels and owners of pods. Names, keys and hashes are
+//! the core's, too. The decision's own parts are private to its crate, and this crate's `clippy.toml` forbids its public functions.
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
 #![forbid(unsafe_code)]

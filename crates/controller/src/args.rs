@@ -90,7 +90,7 @@ pub struct Args {
     /// Milliseconds between two status updates of a DaemonSet.
     #[arg(long, default_value_t = 500, value_name = "MILLISECONDS")]
     pub status_interval: u64,
-    /// Compare one acting plan in so many with a plan made from full lists, which is executed if they differ; 0 for none.
+    /// Compare one in N acting plans with a plan from full lists, and execute that one if they differ; 0 turns this off.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub verify_one_in: u32,
     /// Format of the log.

@@ -7,4 +7,5 @@ pub(crate) mod named;
 pub(crate) mod names;
 pub(crate) mod pulls;
 pub(crate) mod stage;
+pub(crate) mod strategy;
 pub(crate) mod turns;

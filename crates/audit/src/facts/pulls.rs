@@ -1,6 +1,7 @@
 //! Pull pods and the images that they pull, read apart from the planner.
 
-use daemonset::internal::{NodeIx, Strategy};
+use crate::facts::strategy::Strategy;
+use daemonset::internal::NodeIx;
 use daemonset::model::{ContainerStatus, Pod};
 use daemonset::policy::PullPolicy;
 use daemonset::{PodView, Snapshot};
@@ -49,7 +50,7 @@ pub(crate) fn by_node<'s>(snapshot: &'s Snapshot<'s>) -> BTreeMap<(NodeIx, &'s s
 
 /// The rules of pulls, where the policy has them in force.
 pub(crate) fn rules<'s>(snapshot: &'s Snapshot<'_>) -> Option<&'s PullPolicy> {
-    let is_in_force = matches!(snapshot.spec().strategy, Strategy::Replace(_));
+    let is_in_force = matches!(Strategy::in_force(snapshot), Strategy::Replace(_));
     snapshot.spec().policy.pull.as_ref().filter(|_| is_in_force)
 }
 

@@ -1,7 +1,8 @@
 //! The turns of nodes, read apart from the planner: the nodes in turn, and the gates that are open on them.
 
 use crate::facts::memories;
-use daemonset::internal::{NodeIx, Strategy, enumerate, rfc3339};
+use crate::facts::strategy::Strategy;
+use daemonset::internal::{NodeIx, enumerate, rfc3339};
 use daemonset::policy::{OnTimeout, TurnMode, TurnPolicy};
 use daemonset::{Action, NodeView, Snapshot, TurnReason};
 use jiff::{SignedDuration, Timestamp};
@@ -69,7 +70,7 @@ pub(crate) fn own_key(snapshot: &Snapshot<'_>) -> String {
 /// The rules by which nodes take their turns, if the policy has them in force.
 pub(crate) fn rules<'s>(snapshot: &'s Snapshot<'_>) -> Option<&'s TurnPolicy> {
     match &snapshot.spec().policy.turn {
-        Some(TurnMode::Take(rules)) if snapshot.spec().strategy != Strategy::OnDelete => Some(rules),
+        Some(TurnMode::Take(rules)) if Strategy::in_force(snapshot) != Strategy::OnDelete => Some(rules),
         _ => None,
     }
 }

@@ -7,9 +7,10 @@ pub(crate) mod leaving;
 use crate::facts::memories;
 use crate::facts::named::Subject;
 use crate::facts::stage::{PodStage, Rank};
+use crate::facts::strategy::Strategy;
 use context::Context;
 use daemonset::internal::{
-    HashIx, IndexVec, NodeIx, Placement, Strategy, TaintView, change, enumerate, neutral, tolerated,
+    HashIx, IndexVec, NodeIx, Placement, TaintView, change, enumerate, neutral, tolerated,
 };
 use daemonset::model::Toleration;
 use daemonset::{Action, NodeView, TurnReason};
@@ -283,7 +284,7 @@ impl Fleet {
     /// The nodes of the snapshot, and no others.
     pub(crate) fn new(context: &Context<'_>) -> Self {
         let snapshot = context.snapshot;
-        let surge = matches!(snapshot.spec().strategy, Strategy::Surge { .. });
+        let surge = matches!(Strategy::in_force(snapshot), Strategy::Surge(_));
         let counts = |(position, node): (NodeIx, &NodeView<'_>)| {
             let placement = context.goals.placement(position);
             let is_target = placement == Placement::Run;

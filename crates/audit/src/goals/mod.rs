@@ -24,7 +24,8 @@ pub(crate) use surroundings::Whole;
 
 use crate::facts::lineage::Lineage;
 use crate::facts::stage::PodStages;
-use daemonset::internal::{IndexVec, NodeIx, Placement, Strategy, Taints, enumerate, neutral};
+use crate::facts::strategy::Strategy;
+use daemonset::internal::{IndexVec, NodeIx, Placement, Taints, enumerate, neutral};
 use daemonset::model::Toleration;
 use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use daemonset::{Action, Snapshot};
@@ -312,7 +313,7 @@ fn is_too_late(
     let Conditions { marks, judged_by, .. } = conditions;
     let seconds = judged_by.and_then(|rule| rule.progress_deadline_seconds);
     let Some((seconds, started)) = seconds.zip(marks.started.as_ref()) else { return false };
-    if snapshot.spec().strategy == Strategy::OnDelete {
+    if Strategy::in_force(snapshot) == Strategy::OnDelete {
         return false;
     }
     let has_no_waves = policy.waves.is_empty();

@@ -218,9 +218,12 @@ fn fails(
     let settles = changed.is_some_and(|changed| changed.settles);
     let counts =
         |reason: &str| !settles || ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"].contains(&reason);
+    let is_in_vain = |reason: &str| match rule.waiting_reasons.as_slice() {
+        [] => FailurePolicy::DEFAULT_WAITING_REASONS.contains(&reason),
+        own => own.iter().any(|other| other == reason),
+    };
     let waits = rule.waiting_seconds.zip(born_at).is_some_and(|(seconds, created)| {
-        is_past(created, seconds)
-            && pod.containers.any_waits(|reason| rule.waits_in_vain(reason) && counts(reason))
+        is_past(created, seconds) && pod.containers.any_waits(|reason| is_in_vain(reason) && counts(reason))
     });
     // Without a condition Ready its age alone counts.
     let changed = if pod.ready.is_some() { pod.ready_since } else { born_at };

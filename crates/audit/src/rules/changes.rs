@@ -4,10 +4,11 @@
 use crate::facts::in_place;
 use crate::facts::memories;
 use crate::facts::stage::PodStage;
+use crate::facts::strategy::Strategy;
 use crate::fleet::context::{Context, Deletion, Goal};
 use crate::kind::ViolationKind;
 use crate::violation::Findings;
-use daemonset::internal::{NodeIx, Phase, Strategy};
+use daemonset::internal::{NodeIx, Phase};
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::{IN_PLACE_ANNOTATION, TEMPLATE_GENERATION_LABEL};
 use daemonset::model::{Container, ContainerStatus, Labels, Pod};
@@ -58,7 +59,7 @@ pub(crate) fn is_possible_on(context: &Context<'_>, node: NodeIx) -> bool {
 fn possible<'c>(context: &'c Context<'_>, node: NodeIx, pod: &PodView<'_>) -> Option<Change<'c>> {
     let snapshot = context.snapshot;
     let is_asked_for = snapshot.spec().policy.in_place == InPlacePolicy::IfPossible
-        && matches!(snapshot.spec().strategy, Strategy::Replace(_));
+        && matches!(Strategy::in_force(snapshot), Strategy::Replace(_));
     let runs = pod.bound && pod.phase == Phase::Running;
     if !is_asked_for || !runs || memories::is_change_refused(snapshot, pod.uid) {
         return None;

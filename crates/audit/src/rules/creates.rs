@@ -1,11 +1,12 @@
 //! Creates are allowed on target nodes that have no pod or, under surge, an outdated one.
 
 use crate::facts::memories;
+use crate::facts::strategy::Strategy;
 use crate::fleet::context::Context;
 use crate::fleet::{Fleet, NodeCounts};
 use crate::kind::ViolationKind;
 use crate::violation::Findings;
-use daemonset::internal::{Placement, Strategy};
+use daemonset::internal::Placement;
 use daemonset::policy::LifecyclePolicy;
 use daemonset::{Action, CreateReason, NodeView, Snapshot};
 
@@ -52,9 +53,9 @@ fn must_not_get_a_pod(context: &Context<'_>, counts: &NodeCounts, node: &str) ->
         return Some(ViolationKind::HeldBack { until });
     }
     let live = counts.live();
-    let free = match context.snapshot.spec().strategy {
+    let free = match Strategy::in_force(context.snapshot) {
         Strategy::OnDelete | Strategy::Replace(_) => live + counts.terminating + counts.finished == 0,
-        Strategy::Surge { .. } => {
+        Strategy::Surge(_) => {
             live == 0 || (live == 1 && counts.terminating == 0 && waits_for_successor(counts))
         }
     };

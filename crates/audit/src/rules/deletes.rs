@@ -3,6 +3,7 @@
 
 use crate::facts::memories;
 use crate::facts::stage::{PodStage, Rank};
+use crate::facts::strategy::Strategy;
 use crate::facts::turns::rules;
 use crate::fleet::context::{Context, Deletion};
 use crate::fleet::leaving::is_withdrawn;
@@ -13,7 +14,7 @@ use crate::rules::fit;
 use crate::rules::pulls;
 use crate::rules::turns;
 use crate::violation::Findings;
-use daemonset::internal::{NodeIx, Placement, Strategy};
+use daemonset::internal::{NodeIx, Placement};
 use daemonset::{Action, NodeView};
 
 /// Checks all deletes, once the fleet has lost the deleted pods.
@@ -87,13 +88,13 @@ fn live_must_stay(
     };
     // On a node that the rollout has not reached, only such a pod goes.
     let is_kept = is_held && !context.goals.may_come_back_as_base(place.node, rank.is_ready());
-    let surge = matches!(context.snapshot.spec().strategy, Strategy::Surge { .. });
-    let updates = surge || matches!(context.snapshot.spec().strategy, Strategy::Replace(_));
+    let surge = matches!(Strategy::in_force(context.snapshot), Strategy::Surge(_));
+    let updates = surge || matches!(Strategy::in_force(context.snapshot), Strategy::Replace(_));
     let stays = updates && is_kept && place.placement == Placement::Run;
     if stays && !covered(surge) && !(rank.is_outdated() && has_pod_of_goal(place)) {
         return Some(ViolationKind::NotReleased);
     }
-    match context.snapshot.spec().strategy {
+    match Strategy::in_force(context.snapshot) {
         Strategy::OnDelete => (!covered(false)).then_some(ViolationKind::DeletedUnderOnDelete),
         Strategy::Replace(_) if covered(false) => None,
         Strategy::Replace(_) if may_be_replaced() => {
@@ -108,8 +109,8 @@ fn live_must_stay(
                 .or_else(|| waits(context, place, rank, delete))
         }
         Strategy::Replace(_) => Some(ViolationKind::NeededPodDeleted),
-        Strategy::Surge { .. } if covered(true) || is_beside_one_that_leaves(context, place, rank) => None,
-        Strategy::Surge { .. } => surge_must_keep(place, rank, may_be_replaced()),
+        Strategy::Surge(_) if covered(true) || is_beside_one_that_leaves(context, place, rank) => None,
+        Strategy::Surge(_) => surge_must_keep(place, rank, may_be_replaced()),
     }
 }
 

@@ -1,11 +1,12 @@
 //! maxUnavailable, maxSurge and the nodes that leave last, counted again.
 
+use crate::facts::strategy::Strategy;
 use crate::fleet::context::Context;
 use crate::fleet::leaving::{is_last, leaves_last};
 use crate::fleet::{Fleet, Loss};
 use crate::kind::{BudgetFigure, ViolationKind};
 use crate::violation::Findings;
-use daemonset::internal::{NodeIx, Strategy};
+use daemonset::internal::NodeIx;
 use daemonset::model::IntOrString;
 use daemonset::policy::UnreadyPolicy;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,7 +54,7 @@ pub(crate) fn check_deletes(
     losses: &[Loss],
     findings: &mut Findings<'_>,
 ) {
-    let Strategy::Replace(limit) = context.snapshot.spec().strategy else { return };
+    let Strategy::Replace(limit) = Strategy::in_force(context.snapshot) else { return };
     let limit = nodes(limit, fleet.desired).max(1);
     let lost = fleet.lost();
     let mut unavailable = Meter::new(BudgetFigure::Unavailable, fleet.unavailable, limit, lost);
@@ -85,7 +86,7 @@ pub(crate) fn check_surge(
     surged: &[usize],
     findings: &mut Findings<'_>,
 ) {
-    let Strategy::Surge { limit, .. } = context.snapshot.spec().strategy else { return };
+    let Strategy::Surge(limit) = Strategy::in_force(context.snapshot) else { return };
     let limit = nodes(limit, fleet.desired);
     if surged.is_empty() {
         return;
@@ -103,7 +104,7 @@ pub(crate) fn check_surge(
 /// Under surge, of the nodes whose available pod goes by a withdrawn toleration as many stay as target nodes have no
 /// available pod.
 pub(crate) fn check_leaving(context: &Context<'_>, fleet: &Fleet, findings: &mut Findings<'_>) {
-    let Strategy::Surge { .. } = context.snapshot.spec().strategy else { return };
+    let Strategy::Surge(_) = Strategy::in_force(context.snapshot) else { return };
     let mut emptied: BTreeMap<NodeIx, usize> = BTreeMap::new();
     for delete in context.deletes.iter().filter(|delete| is_last(delete.stage)) {
         let node = delete.facts.node.filter(|node| leaves_last(context, fleet, *node, delete.pod));

@@ -3,6 +3,7 @@
 use crate::facts::in_place;
 use crate::facts::named::Subject;
 use crate::facts::stage::PodStage;
+use crate::facts::strategy::Strategy;
 use crate::facts::turns::{CORDONED, PREFIX, Written, are_kept, own_key, rules};
 use crate::fleet::Fleet;
 use crate::fleet::context::Context;
@@ -13,7 +14,7 @@ use crate::rules::fit;
 use crate::rules::limits;
 use crate::rules::pulls;
 use crate::violation::Findings;
-use daemonset::internal::{NodeIx, Placement, Strategy, TaintView, tolerated};
+use daemonset::internal::{NodeIx, Placement, TaintView, tolerated};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, NodeView, Snapshot, TurnReason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +43,7 @@ pub(crate) fn ranked(context: &Context<'_>, fleet: &Fleet) -> Vec<Ranked> {
 impl Rooms {
     /// The other nodes count by the pods after the list's deletes, of which node sync's are no update.
     pub(crate) fn new(context: &Context<'_>, fleet: &Fleet, ranked: Vec<Ranked>) -> Self {
-        let Strategy::Replace(limit) = context.snapshot.spec().strategy else {
+        let Strategy::Replace(limit) = Strategy::in_force(context.snapshot) else {
             return Rooms { limit: 0, without: BTreeSet::new() };
         };
         let limit = limits::nodes(limit, fleet.desired).max(1);

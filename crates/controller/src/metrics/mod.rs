@@ -40,7 +40,7 @@ pub struct Metrics {
     pub refused_plans: Counter,
     /// Plans from changes that were compared with the plan of all objects.
     pub verified_plans: Counter,
-    /// Those of them that differ from it, and in whose place it was executed.
+    /// Plans from changes that differed from the plan of all objects, which was executed instead.
     pub differing_plans: Counter,
     /// DaemonSets that wait in the queue.
     pub queue_depth: Gauge,
@@ -135,7 +135,7 @@ impl Metrics {
         );
         registry.register(
             "differing_plans",
-            "Plans from changes that differ from the plan of all objects, which was executed in their place",
+            "Plans from changes that differed from the plan of all objects, which was executed instead",
             differing_plans.clone(),
         );
         registry.register("queue_depth", "DaemonSets that wait in the queue", queue_depth.clone());

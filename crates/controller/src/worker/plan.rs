@@ -178,8 +178,8 @@ impl Worker {
         }
     }
 
-    /// The plan from changes, compared with the plan of all objects if that `is_due`. The plan of the listed objects, where the changes do
-    /// not suffice, or have led to another one.
+    /// The plan from changes, compared with the plan of all objects if `is_due`. The plan of all objects if the changes do not suffice, or
+    /// if the two differ.
     ///
     /// # Errors
     /// Every problem of the listed objects.
@@ -347,7 +347,7 @@ mod tests {
     use daemonset_incremental::Change;
     use serde_json::{from_value, json};
 
-    /// A change that the tracker was not told of.
+    /// The tracker has missed a change.
     #[test]
     fn a_plan_that_differs_gives_way_to_the_plan_of_all_objects() {
         let node = |name: &str| from_value::<Node>(json!({"metadata": {"name": name}})).unwrap();
@@ -372,7 +372,7 @@ mod tests {
         let worker = super::super::tests::worker(Caches::empty().0, crate::clock::Clock::default());
         let created = |is_due: bool| {
             let mut tracker = Tracker::new("u", Policy::default());
-            tracker.list(known.observed(&daemon_set), at).unwrap();
+            let _ = tracker.list(known.observed(&daemon_set), at).unwrap();
             tracker.apply(Change::DaemonSet(&daemon_set)).unwrap();
             let key = Key::from(&daemon_set);
             let plan =

@@ -4,7 +4,7 @@ use daemonset::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Compares one acting plan in so many. Debug builds compare every plan. Clones share their count.
+/// Compares one in so many acting plans; debug builds compare every plan. Clones share their count.
 #[derive(Debug, Clone)]
 pub struct Verification {
     compares_all: bool,
@@ -15,7 +15,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// The first acting plan is compared, and from then on one in so many; none with 0.
+    /// Compares the first acting plan, and one in so many from then on; 0 turns this off.
     pub fn one_in(plans: u32) -> Self {
         Verification { compares_all: cfg!(debug_assertions), one_in: plans, left: Arc::default() }
     }
@@ -36,7 +36,7 @@ impl Verification {
     /// Counts a plan that was not due.
     pub(super) fn passes(&self, plan: &Plan) {
         if plan.acts() {
-            // Another worker may have made the last one before the next comparison: this one counts no more.
+            // At 0 the next acting plan is due: another worker may have counted down meanwhile.
             let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         }
     }
