@@ -1,5 +1,6 @@
 //! A controller of a custom kind that works like a DaemonSet: `agents.example.com/v1` AgentSet, in a cluster in memory whose webhook
 //! protects a pod for a while. `docs/custom-kind.md` tells its duties in words. Run it with `cargo run --example custom_kind`.
+#![allow(clippy::restriction)]
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Owner, Pod};
 use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler};

@@ -4,6 +4,7 @@
 //! ```console
 //! $ cargo run --example per_node
 //! ```
+#![allow(clippy::restriction)]
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{Action, Manifests, NewPod, Observed, Policy, Reconciler};

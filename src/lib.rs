@@ -82,21 +82,6 @@
 //! 1.85.
 // docs.rs shows the feature that an item needs; only its compiler can.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::float_arithmetic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 /// Setters of options, each named as its field: `Policy::default().burst(100)`. The type may be `impl Into` of the field's.
 #[doc(hidden)]

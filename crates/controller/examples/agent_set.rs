@@ -8,6 +8,7 @@
 //! storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up
 //! those behind it. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves them to
 //! `daemonset-executor`.
+#![allow(clippy::restriction)]
 
 use anyhow::{Context, bail, ensure};
 use daemonset::kube::{ApiCall, Caller};

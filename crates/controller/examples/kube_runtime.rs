@@ -7,6 +7,7 @@
 //! Each kind is watched once: its events fill a store, which plans read, and then wake the DaemonSets that they concern. It has no leader
 //! election, no look at storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up those behind it;
 //! the crate's own binary has all three.
+#![allow(clippy::restriction)]
 
 use anyhow::Context as _;
 use daemonset::kube::{ApiCall, Caller};
