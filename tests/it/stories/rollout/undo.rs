@@ -439,7 +439,7 @@ fn a_refusal_is_tried_again_later_and_later() {
     let later = fleet.clone().memory(&memory).with("/now", json!(at(300).to_string()));
     assert_eq!(restored(&later.plan()).as_deref(), Some("agent-old"));
     let accepted = after(&fleet.clone().memory(&memory), &ActionOutcome::Done, 300);
-    assert_eq!(accepted.restores.unwrap().refused, None);
+    assert!(json!(accepted)["restores"]["refused"].is_null());
 }
 
 #[test]
