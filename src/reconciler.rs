@@ -168,7 +168,7 @@ impl PlanError {
 
 impl Reconciler {
     /// A reconciler of the `apps/v1` DaemonSet with this uid, which remembers nothing yet. For a custom kind see
-    /// [`of_kind`](Self::of_kind).
+    /// [`with_kind`](Self::with_kind).
     pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
         Reconciler::with_memory(uid, policy, Memory::default())
     }
@@ -211,13 +211,13 @@ impl Reconciler {
     /// let right = model::DaemonSet { owner: agent_set.clone(), ..forgotten.clone() };
     /// let observed = |daemon_set| Observed { daemon_set, nodes, pods, revisions };
     ///
-    /// let mut reconciler = Reconciler::new("u1", Policy::default()).of_kind(agent_set);
+    /// let mut reconciler = Reconciler::new("u1", Policy::default()).with_kind(agent_set);
     /// assert!(reconciler.plan(observed(&right), *now).is_ok());
     /// assert_eq!(reconciler.plan(observed(forgotten), *now).unwrap_err().problems()[0].path, "kind");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn of_kind(mut self, kind: Owner) -> Self {
+    pub fn with_kind(mut self, kind: Owner) -> Self {
         self.kind = kind;
         self
     }

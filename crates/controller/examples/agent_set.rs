@@ -125,7 +125,7 @@ impl Controller {
     async fn sync(&mut self, set: &DynamicObject) -> anyhow::Result<Duration> {
         let ds = daemon_set(set)?;
         let uid = ds.metadata.uid.as_str();
-        let new = || Reconciler::new(uid, Policy::default()).of_kind(agent_set());
+        let new = || Reconciler::new(uid, Policy::default()).with_kind(agent_set());
         let reconciler = self.reconcilers.entry(uid.to_owned()).or_insert_with(new);
         let (nodes, pods, revisions) = (self.nodes.state(), self.pods.state(), self.revisions.state());
         let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &revisions };

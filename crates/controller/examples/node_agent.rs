@@ -249,7 +249,7 @@ impl Context {
         let uid = set.metadata.uid.as_str();
         let known = self.kept.lock().unwrap().remove(uid);
         known.unwrap_or_else(|| {
-            let driver = Reconciler::new(uid, Policy::default()).of_kind(set.owner.clone());
+            let driver = Reconciler::new(uid, Policy::default()).with_kind(set.owner.clone());
             Kept { in_flight: InFlight::new(driver), problem: None }
         })
     }

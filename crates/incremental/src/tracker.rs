@@ -104,7 +104,7 @@ pub enum VerifyError {
 
 impl Tracker {
     /// A tracker of the `apps/v1` DaemonSet with this uid, which remembers nothing yet. For a custom kind see
-    /// [`of_kind`](Self::of_kind).
+    /// [`with_kind`](Self::with_kind).
     pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
         Tracker::with_memory(uid, policy, Memory::default())
     }
@@ -115,10 +115,10 @@ impl Tracker {
         Tracker { reconciler, kept: Err(NeedsLists::NotListed) }
     }
 
-    /// Makes it the tracker of a custom kind, as [`Reconciler::of_kind`]. It has listed nothing yet.
+    /// Makes it the tracker of a custom kind, as [`Reconciler::with_kind`]. It has listed nothing yet.
     #[must_use]
-    pub fn of_kind(self, kind: Owner) -> Self {
-        Tracker { reconciler: self.reconciler.of_kind(kind), kept: Err(NeedsLists::NotListed) }
+    pub fn with_kind(self, kind: Owner) -> Self {
+        Tracker { reconciler: self.reconciler.with_kind(kind), kept: Err(NeedsLists::NotListed) }
     }
 
     /// Plans all objects as they are now, with the applied changes, and keeps their facts for the plans to come.
