@@ -155,7 +155,7 @@ pub use report::{Plan, Report};
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
     pub use crate::node::gate::{gate_annotation, key, request};
-    pub use crate::plan::leftovers::leftovers;
+    pub use crate::plan::abandoned_turns::abandoned_turns;
     pub use crate::report::details::details;
 }
 
