@@ -18,7 +18,7 @@
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist. An action
-//!    of another plan is [`NotDue`].
+//!    of another plan is [`UnexpectedAction`].
 //! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
 //!    [due all the same](Plan::after_break), above all the update of the status, and plan again: at
 //!    [`Memory::retry_at`], unless an object changes before.
@@ -145,7 +145,7 @@ pub use jiff;
 pub use manifests::{CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests};
 pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
-pub use reconciler::{NotDue, PlanError, Reconciler};
+pub use reconciler::{PlanError, Reconciler, UnexpectedAction};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::explain::plan;
 #[doc(inline)]

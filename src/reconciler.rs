@@ -102,13 +102,13 @@ impl LastPlan {
 
     /// # Errors
     /// As [`Reconciler::record`].
-    fn check(&self, action: &Action) -> Result<(), NotDue> {
+    fn check(&self, action: &Action) -> Result<(), UnexpectedAction> {
         if !action.acts() {
             return Ok(());
         }
-        let batch = self.batch(action).ok_or(NotDue::OtherPlan)?;
+        let batch = self.batch(action).ok_or(UnexpectedAction::OtherPlan)?;
         let is_after_break = self.ended_in.is_some_and(|ended_in| ended_in < batch);
-        if is_after_break && !action.stands_alone() { Err(NotDue::AfterBreak) } else { Ok(()) }
+        if is_after_break && !action.stands_alone() { Err(UnexpectedAction::AfterBreak) } else { Ok(()) }
     }
 
     /// This action ends the plan, if none of an earlier batch has ended it.
@@ -121,7 +121,7 @@ impl LastPlan {
 /// with a plan that had ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum NotDue {
+pub enum UnexpectedAction {
     /// The action is not of the last plan.
     #[error("the action is not of the last plan")]
     OtherPlan,
@@ -329,14 +329,14 @@ impl Reconciler {
     ///
     /// ```
     /// # use daemonset::{Observed, Policy, Reconciler, Recording};
-    /// use daemonset::{ActionOutcome, NotDue};
+    /// use daemonset::{ActionOutcome, UnexpectedAction};
     /// # let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
     /// # let Recording { daemon_set, nodes, revisions, now, .. } = &recording;
     /// # let (observed, now) = (Observed { daemon_set, nodes, pods: &[] as &[daemonset::model::Pod], revisions }, *now);
     /// # let mut reconciler = Reconciler::new("u1", Policy::default());
     /// let plan = reconciler.plan(observed, now)?; // a pod on node a, and then one on each other node
     /// assert!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now)?.is_break());
-    /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(NotDue::AfterBreak));
+    /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(UnexpectedAction::AfterBreak));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
@@ -345,7 +345,7 @@ impl Reconciler {
         action: &Action,
         outcome: &ActionOutcome,
         at: Timestamp,
-    ) -> Result<ControlFlow<()>, NotDue> {
+    ) -> Result<ControlFlow<()>, UnexpectedAction> {
         let is_due = self.last_plan.as_ref().map_or(Ok(()), |plan| plan.check(action));
         self.memory.record(action, outcome, at);
         is_due?;

@@ -7,8 +7,8 @@ use daemonset::internal::{
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, NotDue, Observed, ObservedAt, Plan, PlanError,
-    PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, TemplateManifests, plan,
+    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
+    Policy, Reconciler, Recording, RevisionView, Snapshot, TemplateManifests, UnexpectedAction, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -279,7 +279,7 @@ impl Tracker {
         action: &Action,
         outcome: &ActionOutcome,
         at: Timestamp,
-    ) -> Result<ControlFlow<()>, NotDue> {
+    ) -> Result<ControlFlow<()>, UnexpectedAction> {
         let before = self.entries(action);
         let flow = self.reconciler.record(action, outcome, at);
         self.recorded(action, &before);

@@ -608,7 +608,7 @@ trait Ends {
     fn unwrap_err_or_break(self);
 }
 
-impl Ends for Result<std::ops::ControlFlow<()>, daemonset::NotDue> {
+impl Ends for Result<std::ops::ControlFlow<()>, daemonset::UnexpectedAction> {
     fn unwrap_err_or_break(self) {
         assert!(self.unwrap().is_break());
     }
