@@ -50,7 +50,7 @@ impl Cluster {
                 }
             }
             if let Some(action) = ended_by {
-                for action in plan.after_break(action) {
+                for action in plan.independent_after(action) {
                     let _ = driver.record(action, &self.execute(action, now)?, now);
                 }
                 return Ok(driver.memory().retry_at());

@@ -20,7 +20,7 @@
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist. An action
 //!    of another plan is [`UnexpectedAction`].
 //! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
-//!    [due all the same](Plan::after_break), above all the update of the status, and plan again: at
+//!    [due all the same](Plan::independent_after), above all the update of the status, and plan again: at
 //!    [`Memory::retry_at`], unless an object changes before.
 //! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
 //! 6. Keep one [`Reconciler`] for each DaemonSet, for as long as it lives, and let one process act for it at a time.

@@ -39,7 +39,7 @@ use thiserror::Error;
 ///             }
 ///         }
 ///         if let Some(action) = ended_by {
-///             for action in plan.after_break(action) {
+///             for action in plan.independent_after(action) {
 ///                 let _ = reconciler.record(action, &execute(action), now)?;
 ///             }
 ///             break; // and plan again: at reconciler.memory().retry_at(), unless an object changes before
@@ -125,7 +125,7 @@ pub enum UnexpectedAction {
     /// The action is not of the last plan.
     #[error("the action is not of the last plan")]
     OtherPlan,
-    /// An action of an earlier batch had ended the plan, and this one is not [due all the same](Plan::after_break).
+    /// An action of an earlier batch had ended the plan, and this one is not [due all the same](Plan::independent_after).
     #[error("the plan had ended before this action")]
     AfterBreak,
 }
@@ -318,7 +318,7 @@ impl Reconciler {
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
     ///
     /// `Break` after an outcome that ends the plan: the actions of later batches rest on this one. The other actions of
-    /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::after_break).
+    /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::independent_after).
     /// The next plan is due when an object changes, or at [`Memory::retry_at`]: planned again at once, the same action could be
     /// rejected in a loop.
     ///
@@ -339,7 +339,7 @@ impl Reconciler {
     /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(UnexpectedAction::AfterBreak));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
+    #[must_use = "`Break` ends the plan: of the later batches only `Plan::independent_after` is due; then plan again"]
     pub fn record(
         &mut self,
         action: &Action,

@@ -158,7 +158,7 @@ impl Controller {
                 }
             }
             if let Some(action) = ended_by {
-                for action in plan.after_break(action) {
+                for action in plan.independent_after(action) {
                     let outcome = execute(&self.client, &ds, action).await?;
                     let _ = reconciler.record(action, &outcome, Timestamp::now())?;
                 }

@@ -185,7 +185,7 @@ async fn sync(set: &DaemonSet, context: &Context, reconciler: &mut Reconciler) -
             }
         }
         if let Some(action) = ended_by {
-            for action in plan.after_break(action) {
+            for action in plan.independent_after(action) {
                 let outcome = execute(&context.client, set, action).await?;
                 let _ = reconciler.record(action, &outcome, Timestamp::now())?;
             }

@@ -273,7 +273,7 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`Reconciler::record`].
-    #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
+    #[must_use = "`Break` ends the plan: of the later batches only `Plan::independent_after` is due; then plan again"]
     pub fn record(
         &mut self,
         action: &Action,

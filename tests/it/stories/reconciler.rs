@@ -143,8 +143,8 @@ fn the_status_is_due_though_a_delete_is_refused() {
     assert_eq!(kinds(&plan.actions.iter().collect::<Vec<_>>()), ["DeletePod", "UpdateStatus"]);
     let [delete, status] = plan.actions.as_slice() else { panic!("two actions") };
     assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).unwrap().is_break());
-    assert_eq!(kinds(&plan.after_break(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
-    assert_eq!(kinds(&plan.after_break(status).collect::<Vec<_>>()), [""; 0]);
+    assert_eq!(kinds(&plan.independent_after(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
+    assert_eq!(kinds(&plan.independent_after(status).collect::<Vec<_>>()), [""; 0]);
 }
 
 #[test]

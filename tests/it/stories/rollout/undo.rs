@@ -147,7 +147,7 @@ fn it_rests_on_no_other_action_and_ends_the_plan_of_none() {
         steps(&with_create),
         ["create on c in batch 0: MissingPod", "restore the template of agent-old: RolledBack"]
     );
-    let rest: Vec<&str> = with_create.after_break(&with_create.actions[0]).map(Action::kind).collect();
+    let rest: Vec<&str> = with_create.independent_after(&with_create.actions[0]).map(Action::kind).collect();
     assert_eq!((rest, restored(&plan)), (vec!["RestoreTemplate"], None));
 }
 
