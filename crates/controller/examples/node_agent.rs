@@ -14,7 +14,7 @@
 
 use anyhow::{Context as _, bail};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::policy::{Powers, RolloutPolicy};
+use daemonset::policy::{Permissions, RolloutPolicy};
 use daemonset::{EventType, Observed, Policy, Reconciler};
 use daemonset_executor::{Call, CallEvent, ExecuteError, Executor, InFlight};
 use daemonset_placement::affected;
@@ -52,7 +52,7 @@ fn daemon_set(agent: &NodeAgent) -> serde_json::Result<DaemonSet> {
 /// The policy in the annotations of a NodeAgent, and the problem of one that can't be read: it pauses the rollout.
 fn policy(set: &DaemonSet) -> (Policy, Option<String>) {
     // No power to cordon nodes or to evict the pods of others.
-    let (policy, problem) = match Policy::from_annotations(set, &Powers::default()) {
+    let (policy, problem) = match Policy::from_annotations(set, &Permissions::default()) {
         Ok(policy) => (policy, None),
         Err(invalid) => {
             let paused = RolloutPolicy::default().paused(true);

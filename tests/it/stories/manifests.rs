@@ -1,7 +1,7 @@
 //! Objects that the caller makes: bodies per node, ingredients in the revision, and refused ones.
 
 use crate::support::{Given, given, new, node, old, on_delete, revision, rolling};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::{
     Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
     TemplateManifests, plan,
@@ -391,7 +391,7 @@ fn an_undo_in_annotations_pauses_where_there_are_ingredients() {
     let given = fleet.with("/daemonSet/metadata/annotations", json!({"rollout.daemonset/policy": text}));
     let recording = given.recording();
     let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
-    let read = Policy::from_annotations(daemon_set, &Powers::default()).unwrap();
+    let read = Policy::from_annotations(daemon_set, &Permissions::default()).unwrap();
     assert_eq!(read.clone().for_ingredients(daemon_set, &TemplateManifests.ingredients()).unwrap(), read);
     let manifests = sized("1Gi");
     let planned = |policy| {

@@ -7,7 +7,7 @@ use crate::cluster::places::Places;
 use crate::cluster::policy::{POLICY, PolicyProblem, may_need_powers};
 use crate::cluster::refusals::Refusals;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, ResourceList};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::{Memory, ObservedAt, Policy, Recording};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -40,11 +40,11 @@ impl<T> RawItem<T> {
 
 /// The powers of the annotations of DaemonSets, by their namespace.
 #[derive(Debug, Clone, Default)]
-pub struct NamespacePowers(pub(super) BTreeMap<String, Powers>);
+pub struct NamespacePowers(pub(super) BTreeMap<String, Permissions>);
 
 impl NamespacePowers {
     /// None for a namespace that is not among the objects.
-    pub fn of(&self, namespace: &str) -> Powers {
+    pub fn of(&self, namespace: &str) -> Permissions {
         self.0.get(namespace).copied().unwrap_or_default()
     }
 
@@ -191,7 +191,7 @@ pub(super) struct Decision {
     pub(super) recording: Recording,
     pub(super) places: Places,
     pub(super) policy_problems: Vec<PolicyProblem>,
-    pub(super) powers: Powers,
+    pub(super) powers: Permissions,
 }
 
 impl Objects {
@@ -217,7 +217,7 @@ impl Objects {
     }
 
     /// The powers of a namespace; none where there is no such object.
-    pub fn powers_of(&self, namespace: &str) -> Powers {
+    pub fn powers_of(&self, namespace: &str) -> Permissions {
         self.powers.of(namespace)
     }
 
