@@ -425,7 +425,7 @@ impl Reconciler {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
-        let snapshot = builder.ingredients(manifests.ingredients()).check_of_kind(&self.kind)?;
+        let snapshot = builder.inputs(manifests.inputs()).check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);
         Ok(snapshot)

@@ -282,7 +282,7 @@ impl Policy {
     }
 
     /// These choices, once the annotations are read, for a caller whose manifests have these
-    /// [`ingredients`](crate::Manifests::ingredients).
+    /// [`inputs`](crate::Manifests::inputs).
     ///
     /// ```
     /// use daemonset::{Policy, model::DaemonSet, policy::Permissions};
@@ -291,17 +291,17 @@ impl Policy {
     /// let text = r#"{"onFailure": {"action": "Undo"}}"#;
     /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": text}}}))?;
     /// let policy = Policy::from_annotations(&ds, &Permissions::default()).unwrap();
-    /// assert!(policy.clone().for_ingredients(&ds, &Value::Null).is_ok());
-    /// let invalid = policy.for_ingredients(&ds, &json!({"memory": "1Gi"})).unwrap_err();
+    /// assert!(policy.clone().for_inputs(&ds, &Value::Null).is_ok());
+    /// let invalid = policy.for_inputs(&ds, &json!({"memory": "1Gi"})).unwrap_err();
     /// assert_eq!(invalid.path, "onFailure.action");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `Undo` with ingredients, which a template alone does not bring back. The check of a snapshot refuses it as well, but then there is
+    /// `Undo` with inputs, which a template alone does not bring back. The check of a snapshot refuses it as well, but then there is
     /// no plan at all.
-    pub fn for_ingredients(self, ds: &DaemonSet, ingredients: &Value) -> Result<Self, InvalidRolloutPolicy> {
-        check_policy(ds, self, ingredients)
+    pub fn for_inputs(self, ds: &DaemonSet, inputs: &Value) -> Result<Self, InvalidRolloutPolicy> {
+        check_policy(ds, self, inputs)
     }
 }
 
@@ -418,10 +418,10 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
-fn check_policy(ds: &DaemonSet, policy: Policy, ingredients: &Value) -> Result<Policy, InvalidRolloutPolicy> {
+fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy, InvalidRolloutPolicy> {
     let source = find(ds, "policy").map_or("", |(key, _)| key);
     let mut problems = Problems::default();
-    check_rollout(ds, &policy, ingredients, &mut problems);
+    check_rollout(ds, &policy, inputs, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);

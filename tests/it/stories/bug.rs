@@ -10,7 +10,7 @@ use serde_json::Value;
 struct Buggy;
 
 impl Manifests for Buggy {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         Value::Null
     }
 

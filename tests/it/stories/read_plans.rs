@@ -89,7 +89,7 @@ struct Holder {
 }
 
 impl Manifests for Holder {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         json!(1)
     }
 

@@ -61,7 +61,7 @@ impl Objects {
         self.pods_version = member(path, &value, "podsVersion")?;
         self.nodes_version = member(path, &value, "nodesVersion")?;
         let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);
-        self.ingredients = take("ingredients");
+        self.inputs = take("ingredients");
         self.add_of_kind(Kind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
         for (member, kind) in
             [("revisions", Kind::ControllerRevision), ("nodes", Kind::Node), ("pods", Kind::Pod)]

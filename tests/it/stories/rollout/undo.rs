@@ -468,12 +468,12 @@ fn base_is_marked_once_the_other_controller_has_adopted_it() {
 }
 
 #[test]
-fn ingredients_of_manifests_are_refused() {
+fn inputs_of_manifests_are_refused() {
     use daemonset::{Manifests, NewPod};
 
     struct Own;
     impl Manifests for Own {
-        fn ingredients(&self) -> Value {
+        fn inputs(&self) -> Value {
             json!({"volume": "1Gi"})
         }
 
