@@ -1,5 +1,6 @@
 //! A controller of a custom kind that works like a DaemonSet: `agents.example.com/v1` AgentSet, in a cluster in memory whose webhook
 //! protects a pod for a while. `docs/custom-kind.md` tells its duties in words. Run it with `cargo run --example custom_kind`.
+#![allow(clippy::restriction)]
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, ObjectRef, Owner, Pod};
 use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler};
@@ -49,7 +50,7 @@ impl Cluster {
                 }
             }
             if let Some(action) = ended_by {
-                for action in plan.after_break(action) {
+                for action in plan.independent_after(action) {
                     let _ = driver.record(action, &self.execute(action, now)?, now);
                 }
                 return Ok(driver.memory().retry_at());
@@ -97,7 +98,7 @@ fn main() -> serde_json::Result<()> {
     let nodes = from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]))?;
     let mut cluster = Cluster { set, nodes, pods: vec![], revisions: vec![], protected: "" };
     let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
-    let mut driver = Reconciler::new("u1", Policy::default()).of_kind(agent_set());
+    let mut driver = Reconciler::new("u1", Policy::default()).with_kind(agent_set());
     cluster.sync(&mut driver, at(0))?;
     assert!(cluster.pods.iter().all(|pod| pod.metadata.owner_references[0].kind == "AgentSet"));
     // A new version, while the pod of node a is protected: the other node is updated, and the status says so.
@@ -108,7 +109,7 @@ fn main() -> serde_json::Result<()> {
     assert_eq!(cluster.set["status"]["updatedNumberScheduled"], 1);
     // The next process goes on with the stored memory, and tries again when it is time.
     let memory = from_value(to_value(driver.memory())?)?;
-    let mut driver = Reconciler::with_memory("u1", Policy::default(), memory).of_kind(agent_set());
+    let mut driver = Reconciler::with_memory("u1", Policy::default(), memory).with_kind(agent_set());
     cluster.protected = "";
     (0..3).try_for_each(|_| cluster.sync(&mut driver, retry_at).map(drop))?;
     assert_eq!(cluster.set["status"]["updatedNumberScheduled"], 2);

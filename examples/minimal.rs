@@ -6,6 +6,7 @@
 //!
 //! The library does no I/O. A real controller lists the objects from the API server (or from its watch caches), asks for a
 //! plan, and executes the actions in order.
+#![allow(clippy::restriction)]
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{Action, ActionOutcome, Observed, Policy, Reconciler};

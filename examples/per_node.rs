@@ -1,9 +1,10 @@
-//! Plans pods that differ by node: each node with the label `gpu` gets another image. The images are ingredients of the
+//! Plans pods that differ by node: each node with the label `gpu` gets another image. The images are inputs of the
 //! revision, so that another image is a new revision and a rollout.
 //!
 //! ```console
 //! $ cargo run --example per_node
 //! ```
+#![allow(clippy::restriction)]
 
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{Action, Manifests, NewPod, Observed, Policy, Reconciler};
@@ -15,15 +16,15 @@ struct ByGpu {
 }
 
 impl Manifests for ByGpu {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         self.images.clone()
     }
 
-    /// Pure: it depends on the node, the template's pod and the ingredients only.
+    /// Pure: it depends on the node, the template's pod and the inputs only.
     fn manifest(&self, new: &NewPod<'_>) -> Value {
         // Labels, owner and node of the template's pod are right for the object: only the image changes.
         let mut pod = new.pod.to_value();
-        if let Some(image) = new.node.label("gpu").and_then(|gpu| new.ingredients.get(gpu)) {
+        if let Some(image) = new.node.label("gpu").and_then(|gpu| new.inputs.get(gpu)) {
             pod["spec"]["containers"][0]["image"] = image.clone();
         }
         pod

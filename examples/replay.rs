@@ -8,6 +8,7 @@
 //! A recording is one JSON object with everything that a decision depends on: the instant, the DaemonSet, the nodes, the
 //! pods, the revisions, the policy and the memory. A controller can store one with `Recording::from(&snapshot)`, and anybody
 //! can replay it elsewhere with exactly the same result.
+#![allow(clippy::restriction)]
 
 use daemonset::{Plan, Recording, plan};
 

@@ -354,7 +354,7 @@ impl Action {
         !matches!(self, Action::Requeue { .. })
     }
 
-    /// Whether it rests on no other action of its plan: see [`Plan::after_break`](crate::Plan::after_break).
+    /// Whether it rests on no other action of its plan: see [`Plan::independent_after`](crate::Plan::independent_after).
     pub const fn stands_alone(&self) -> bool {
         match self {
             // A refusal about these stops nothing else, and no refusal stops them. A template is restored by marks that the snapshot shows.

@@ -18,9 +18,9 @@
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
 //! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist. An action
-//!    of another plan is [`NotDue`].
+//!    of another plan is [`UnexpectedAction`].
 //! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
-//!    [due all the same](Plan::after_break), above all the update of the status, and plan again: at
+//!    [due all the same](Plan::independent_after), above all the update of the status, and plan again: at
 //!    [`Memory::retry_at`], unless an object changes before.
 //! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
 //! 6. Keep one [`Reconciler`] for each DaemonSet, for as long as it lives, and let one process act for it at a time.
@@ -82,21 +82,6 @@
 //! 1.85.
 // docs.rs shows the feature that an item needs; only its compiler can.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::float_arithmetic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 /// Setters of options, each named as its field: `Policy::default().burst(100)`. The type may be `impl Into` of the field's.
 #[doc(hidden)]
@@ -160,7 +145,7 @@ pub use jiff;
 pub use manifests::{CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests};
 pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
-pub use reconciler::{NotDue, PlanError, Reconciler};
+pub use reconciler::{PlanError, Reconciler, UnexpectedAction};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::explain::plan;
 #[doc(inline)]
@@ -170,7 +155,7 @@ pub use report::{Plan, Report};
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
     pub use crate::node::gate::{gate_annotation, key, request};
-    pub use crate::plan::leftovers::leftovers;
+    pub use crate::plan::abandoned_turns::abandoned_turns;
     pub use crate::report::details::details;
 }
 

@@ -23,7 +23,7 @@ use thiserror::Error;
 /// Makes the object that a node gets, in place of the template's pod.
 ///
 /// An implementation is pure: the same arguments give the same object, without a clock, randomness or I/O, or else plans are
-/// not repeatable. All other input, besides the DaemonSet and the node, is in the [`ingredients`](Self::ingredients). They are
+/// not repeatable. All other input, besides the DaemonSet and the node, is in the [`inputs`](Self::inputs). They are
 /// a part of the revision and of its hash, so that a change of them is a new
 /// revision and a rollout.
 ///
@@ -38,14 +38,14 @@ use thiserror::Error;
 /// struct BySize { large: Value }
 ///
 /// impl Manifests for BySize {
-///     fn ingredients(&self) -> Value {
+///     fn inputs(&self) -> Value {
 ///         json!({"large": self.large})
 ///     }
 ///
 ///     fn manifest(&self, new: &NewPod<'_>) -> Value {
 ///         let mut pod = new.pod.to_value();
 ///         if new.node.label("size") == Some("large") {
-///             pod["spec"]["containers"][0]["resources"] = new.ingredients["large"].clone();
+///             pod["spec"]["containers"][0]["resources"] = new.inputs["large"].clone();
 ///         }
 ///         pod
 ///     }
@@ -66,10 +66,10 @@ pub trait Manifests {
     /// The input of the objects besides the DaemonSet and the node; null where there is no other.
     ///
     /// It is asked for once for each snapshot, and stored in the revision's data beside the template, as `ingredients`.
-    /// While there are ingredients, the template generation has no meaning, since it does not count their changes: the hash
+    /// While there are inputs, the template generation has no meaning, since it does not count their changes: the hash
     /// label alone decides which pods are updated. A policy that annotations ask for is
-    /// [checked for them](crate::Policy::for_ingredients).
-    fn ingredients(&self) -> Value;
+    /// [checked for them](crate::Policy::for_inputs).
+    fn inputs(&self) -> Value;
 
     /// The object for one node. It is asked for once for each create of a plan.
     ///
@@ -89,7 +89,7 @@ pub trait Manifests {
 pub struct TemplateManifests;
 
 impl Manifests for TemplateManifests {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         Value::Null
     }
 
@@ -106,8 +106,8 @@ pub struct NewPod<'a> {
     pub node: &'a NodeView<'a>,
     /// The hash of the revision: the value of the hash label.
     pub revision_hash: &'a str,
-    /// The ingredients of the revision.
-    pub ingredients: &'a Value,
+    /// The inputs of the revision.
+    pub inputs: &'a Value,
     /// The pod that the DaemonSet's template gives the node.
     pub pod: &'a PodManifest,
 }
@@ -156,7 +156,7 @@ pub enum ManifestProblem {
 
 /// A checked snapshot whose objects the caller makes, from [`SnapshotBuilder::check_with`](crate::SnapshotBuilder::check_with).
 ///
-/// It is a type of its own, so that no plan mixes the ingredients of these manifests with the pods of the bare template.
+/// It is a type of its own, so that no plan mixes the inputs of these manifests with the pods of the bare template.
 #[derive(Clone)]
 pub struct CustomSnapshot<'a, 'm> {
     pub(crate) snapshot: Snapshot<'a>,
@@ -185,7 +185,7 @@ impl<'a> SnapshotBuilder<'a> {
     /// As [`check`](Self::check).
     pub fn check_with(self, manifests: &dyn Manifests) -> Result<CustomSnapshot<'a, '_>, InvalidSnapshot> {
         // Asked for once: hash, revision and manifests of all plans of this snapshot have the same ones.
-        let snapshot = self.ingredients(manifests.ingredients()).check()?;
+        let snapshot = self.inputs(manifests.inputs()).check()?;
         Ok(CustomSnapshot { snapshot, manifests })
     }
 }
@@ -218,8 +218,8 @@ impl Bodies for Custom<'_> {
         pod: PodManifest,
         source: &Source<'_>,
     ) -> Result<PodManifest, InvalidManifest> {
-        let (revision_hash, ingredients) = (pod.revision_hash(), source.ingredients);
-        let mut value = self.0.manifest(&NewPod { node, revision_hash, ingredients, pod: &pod });
+        let (revision_hash, inputs) = (pod.revision_hash(), source.inputs);
+        let mut value = self.0.manifest(&NewPod { node, revision_hash, inputs, pod: &pod });
         // The caller's JSON may keep the order of insertion: plans are compared by their text.
         value.sort_all_objects();
         let body = CustomBody { value, pod_spec: self.0.pod_spec() };

@@ -39,7 +39,7 @@ use thiserror::Error;
 ///             }
 ///         }
 ///         if let Some(action) = ended_by {
-///             for action in plan.after_break(action) {
+///             for action in plan.independent_after(action) {
 ///                 let _ = reconciler.record(action, &execute(action), now)?;
 ///             }
 ///             break; // and plan again: at reconciler.memory().retry_at(), unless an object changes before
@@ -102,13 +102,13 @@ impl LastPlan {
 
     /// # Errors
     /// As [`Reconciler::record`].
-    fn check(&self, action: &Action) -> Result<(), NotDue> {
+    fn check(&self, action: &Action) -> Result<(), UnexpectedAction> {
         if !action.acts() {
             return Ok(());
         }
-        let batch = self.batch(action).ok_or(NotDue::OtherPlan)?;
+        let batch = self.batch(action).ok_or(UnexpectedAction::OtherPlan)?;
         let is_after_break = self.ended_in.is_some_and(|ended_in| ended_in < batch);
-        if is_after_break && !action.stands_alone() { Err(NotDue::AfterBreak) } else { Ok(()) }
+        if is_after_break && !action.stands_alone() { Err(UnexpectedAction::AfterBreak) } else { Ok(()) }
     }
 
     /// This action ends the plan, if none of an earlier batch has ended it.
@@ -121,11 +121,11 @@ impl LastPlan {
 /// with a plan that had ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum NotDue {
+pub enum UnexpectedAction {
     /// The action is not of the last plan.
     #[error("the action is not of the last plan")]
     OtherPlan,
-    /// An action of an earlier batch had ended the plan, and this one is not [due all the same](Plan::after_break).
+    /// An action of an earlier batch had ended the plan, and this one is not [due all the same](Plan::independent_after).
     #[error("the plan had ended before this action")]
     AfterBreak,
 }
@@ -168,7 +168,7 @@ impl PlanError {
 
 impl Reconciler {
     /// A reconciler of the `apps/v1` DaemonSet with this uid, which remembers nothing yet. For a custom kind see
-    /// [`of_kind`](Self::of_kind).
+    /// [`with_kind`](Self::with_kind).
     pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
         Reconciler::with_memory(uid, policy, Memory::default())
     }
@@ -211,13 +211,13 @@ impl Reconciler {
     /// let right = model::DaemonSet { owner: agent_set.clone(), ..forgotten.clone() };
     /// let observed = |daemon_set| Observed { daemon_set, nodes, pods, revisions };
     ///
-    /// let mut reconciler = Reconciler::new("u1", Policy::default()).of_kind(agent_set);
+    /// let mut reconciler = Reconciler::new("u1", Policy::default()).with_kind(agent_set);
     /// assert!(reconciler.plan(observed(&right), *now).is_ok());
     /// assert_eq!(reconciler.plan(observed(forgotten), *now).unwrap_err().problems()[0].path, "kind");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn of_kind(mut self, kind: Owner) -> Self {
+    pub fn with_kind(mut self, kind: Owner) -> Self {
         self.kind = kind;
         self
     }
@@ -318,7 +318,7 @@ impl Reconciler {
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
     ///
     /// `Break` after an outcome that ends the plan: the actions of later batches rest on this one. The other actions of
-    /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::after_break).
+    /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::independent_after).
     /// The next plan is due when an object changes, or at [`Memory::retry_at`]: planned again at once, the same action could be
     /// rejected in a loop.
     ///
@@ -329,23 +329,23 @@ impl Reconciler {
     ///
     /// ```
     /// # use daemonset::{Observed, Policy, Reconciler, Recording};
-    /// use daemonset::{ActionOutcome, NotDue};
+    /// use daemonset::{ActionOutcome, UnexpectedAction};
     /// # let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
     /// # let Recording { daemon_set, nodes, revisions, now, .. } = &recording;
     /// # let (observed, now) = (Observed { daemon_set, nodes, pods: &[] as &[daemonset::model::Pod], revisions }, *now);
     /// # let mut reconciler = Reconciler::new("u1", Policy::default());
     /// let plan = reconciler.plan(observed, now)?; // a pod on node a, and then one on each other node
     /// assert!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now)?.is_break());
-    /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(NotDue::AfterBreak));
+    /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(UnexpectedAction::AfterBreak));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
+    #[must_use = "`Break` ends the plan: of the later batches only `Plan::independent_after` is due; then plan again"]
     pub fn record(
         &mut self,
         action: &Action,
         outcome: &ActionOutcome,
         at: Timestamp,
-    ) -> Result<ControlFlow<()>, NotDue> {
+    ) -> Result<ControlFlow<()>, UnexpectedAction> {
         let is_due = self.last_plan.as_ref().map_or(Ok(()), |plan| plan.check(action));
         self.memory.record(action, outcome, at);
         is_due?;
@@ -425,7 +425,7 @@ impl Reconciler {
         R: IntoIterator<Item: Into<RevisionView<'a>>>,
     {
         let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
-        let snapshot = builder.ingredients(manifests.ingredients()).check_of_kind(&self.kind)?;
+        let snapshot = builder.inputs(manifests.inputs()).check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);
         Ok(snapshot)

@@ -64,9 +64,9 @@ pub struct Recording {
     /// The caller's choices.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Policy::is_default")]
     pub policy: Policy,
-    /// The ingredients of the caller's [`Manifests`]; null and absent without them.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub ingredients: Value,
+    /// The inputs of the caller's [`Manifests`]; null and absent without them.
+    #[serde(rename = "ingredients", default, skip_serializing_if = "Value::is_null")]
+    pub inputs: Value,
     /// The caller's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
@@ -118,7 +118,7 @@ impl Recording {
             pods: Vec::new(),
             revisions: Vec::new(),
             policy: Policy::default(),
-            ingredients: Value::Null,
+            inputs: Value::Null,
             memory: None,
             free: BTreeMap::new(),
         }
@@ -141,16 +141,16 @@ impl Recording {
         })
     }
 
-    /// The snapshot to decide on. With ingredients it is the decision for the caller's manifests, but its plan shows
+    /// The snapshot to decide on. With inputs it is the decision for the caller's manifests, but its plan shows
     /// the template's pods in their place: to execute it, use [`snapshot_with`](Self::snapshot_with).
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
     pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
-        self.builder().ingredients(self.ingredients.clone()).check()
+        self.builder().inputs(self.inputs.clone()).check()
     }
 
-    /// The snapshot to decide on with these manifests, whose ingredients replace the recorded ones.
+    /// The snapshot to decide on with these manifests, whose inputs replace the recorded ones.
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
@@ -199,7 +199,7 @@ impl From<&Snapshot<'_>> for Recording {
             pods: snapshot.pods.iter().map(pod).collect(),
             revisions: snapshot.revisions.iter().map(ControllerRevision::from).collect(),
             policy: snapshot.spec.policy.clone(),
-            ingredients: snapshot.spec.ingredients.clone(),
+            inputs: snapshot.spec.inputs.clone(),
             memory: snapshot.memory.clone(),
             free: snapshot
                 .nodes

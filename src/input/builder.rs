@@ -154,7 +154,7 @@ pub struct SnapshotBuilder<'a> {
     revisions: Vec<RevisionView<'a>>,
     memory: Option<Memory>,
     policy: Policy,
-    ingredients: Value,
+    inputs: Value,
 }
 
 impl<'a> SnapshotBuilder<'a> {
@@ -173,7 +173,7 @@ impl<'a> SnapshotBuilder<'a> {
             revisions: revisions.into_iter().map(Into::into).collect(),
             memory: None,
             policy: Policy::default(),
-            ingredients: Value::Null,
+            inputs: Value::Null,
         }
     }
 
@@ -190,9 +190,9 @@ impl<'a> SnapshotBuilder<'a> {
         self
     }
 
-    /// Sets the ingredients of the caller's manifests.
-    pub(crate) fn ingredients(self, ingredients: Value) -> Self {
-        SnapshotBuilder { ingredients, ..self }
+    /// Sets the inputs of the caller's manifests.
+    pub(crate) fn inputs(self, inputs: Value) -> Self {
+        SnapshotBuilder { inputs, ..self }
     }
 
     /// Checks the input.
@@ -235,8 +235,8 @@ impl<'a> SnapshotBuilder<'a> {
 
     /// Goes on with the problems that are known.
     fn check_all(self, mut problems: Problems) -> Result<Snapshot<'a>, InvalidSnapshot> {
-        let SnapshotBuilder { daemon_set, at, nodes, pods, revisions, memory, policy, ingredients } = self;
-        let spec = Spec::compile(daemon_set, policy, ingredients, &revisions, &mut problems);
+        let SnapshotBuilder { daemon_set, at, nodes, pods, revisions, memory, policy, inputs } = self;
+        let spec = Spec::compile(daemon_set, policy, inputs, &revisions, &mut problems);
         let node_names = check::nodes(&nodes, &mut problems);
         check::pods(&pods, &mut problems);
         check::revisions(&revisions, &mut problems);

@@ -47,7 +47,7 @@ pub(crate) fn kind(found: &Owner, driver: &Owner, problems: &mut Problems) {
     let named = |owner: &Owner| format!("{} {}", owner.api_version, owner.kind);
     if (&found.api_version, &found.kind) != (&driver.api_version, &driver.kind) {
         let remedy = if driver.is_daemon_set() {
-            "of_kind makes a driver of another one"
+            "with_kind makes a driver of another one"
         } else {
             "the object's apiVersion and kind name it, or DaemonSet::owner"
         };

@@ -59,7 +59,7 @@ neutral!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RevisionFacts {
     pub claim: ClaimVerdict,
-    /// It holds the template, and the ingredients. Never of a revision that does not belong to the DaemonSet.
+    /// It holds the template, and the inputs. Never of a revision that does not belong to the DaemonSet.
     pub has_content: bool,
 }
 

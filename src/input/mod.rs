@@ -12,11 +12,11 @@ pub(crate) mod lookup;
 pub(crate) mod memory;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod partial;
+pub(crate) mod permissions;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod placement;
 pub(crate) mod pod_selector;
 pub mod policy;
-pub(crate) mod powers;
 pub(crate) mod rollout;
 #[cfg(feature = "schemars")]
 pub(crate) mod schema;

@@ -70,15 +70,6 @@ impl<'a> Snapshot<'a> {
         self.now
     }
 
-    /// Until when an action accepted at `at` is expected to show. `None` when that time is over, when `at` is so far ahead
-    /// that a clock must have gone back, or when the list of pods is at the action's version.
-    pub(crate) fn in_flight_until(&self, at: Timestamp, version: Option<u64>) -> Option<Timestamp> {
-        if version.zip(self.pods_version).is_some_and(|(written, read)| written <= read) {
-            return None;
-        }
-        self.expires(at)
-    }
-
     /// When an action accepted at `at` is expected no longer. `None` when that time is over, or when `at` is so far ahead that a
     /// clock must have gone back.
     pub(crate) fn expires(&self, at: Timestamp) -> Option<Timestamp> {

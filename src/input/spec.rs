@@ -26,8 +26,8 @@ pub struct Spec<'a> {
     pub selector: Selector<'a>,
     /// The template that the API server holds, if the DaemonSet's has lost fields.
     pub(crate) recovered_template: Option<Cow<'a, Value>>,
-    /// The ingredients of the caller's manifests; null without any.
-    pub ingredients: Value,
+    /// The inputs of the caller's manifests; null without any.
+    pub inputs: Value,
     pub template: CompiledTemplate,
     /// The one to drive, if the policy has one.
     pub strategy: Strategy,
@@ -43,23 +43,23 @@ impl<'a> Spec<'a> {
     pub fn compile(
         daemon_set: &'a DaemonSet,
         policy: Policy,
-        ingredients: Value,
+        inputs: Value,
         revisions: &[RevisionView<'a>],
         problems: &mut Problems,
     ) -> Self {
         check::metadata(daemon_set, problems);
         let selector = check::selector(daemon_set, problems);
-        let recovered_template = recovered_template(daemon_set, &selector, revisions, &ingredients);
+        let recovered_template = recovered_template(daemon_set, &selector, revisions, &inputs);
         let raw_template = recovered_template.as_deref().unwrap_or(&daemon_set.spec.template);
         let template = check::template(raw_template, &selector, problems);
         let template = CompiledTemplate::new(template, &policy.daemon_tolerations, problems);
         let strategy = strategy::in_force(daemon_set, &policy, problems);
         check::policy(&policy, problems);
-        check_rollout(daemon_set, &policy, &ingredients, problems);
+        check_rollout(daemon_set, &policy, &inputs, problems);
         turn_check::check((daemon_set, &template), &policy, (&selector, strategy), problems);
         check::changing_labels(daemon_set, &policy, problems);
-        // A generation does not count changes of the ingredients: a pod with it may be outdated.
-        let counted = ingredients.is_null();
+        // A generation does not count changes of the inputs: a pod with it may be outdated.
+        let counted = inputs.is_null();
         let template_generation = check::template_generation(daemon_set).filter(|_| counted);
         Spec {
             daemon_set: Cow::Borrowed(daemon_set),
@@ -67,7 +67,7 @@ impl<'a> Spec<'a> {
             policy,
             selector,
             recovered_template,
-            ingredients,
+            inputs,
             template,
             strategy,
             template_generation,
@@ -82,7 +82,7 @@ impl<'a> Spec<'a> {
             policy: self.policy,
             selector: self.selector.into_owned(),
             recovered_template: self.recovered_template.map(|template| Cow::Owned(template.into_owned())),
-            ingredients: self.ingredients,
+            inputs: self.inputs,
             template: self.template,
             strategy: self.strategy,
             template_generation: self.template_generation,
@@ -114,7 +114,7 @@ impl<'a> Spec<'a> {
     /// The relation of a revision to the DaemonSet.
     pub fn revision_facts(&self, view: &RevisionView<'_>) -> RevisionFacts {
         let claim = revision::claim(&self.daemon_set, &self.selector, view);
-        let has_content = || revision::has_content(view.data, self.raw_template(), &self.ingredients);
+        let has_content = || revision::has_content(view.data, self.raw_template(), &self.inputs);
         RevisionFacts { claim, has_content: claim.is_ours() && has_content() }
     }
 

@@ -87,16 +87,16 @@ fn wanted_containers(
     (!changed.is_empty()).then_some(changed)
 }
 
-/// Whether nothing but images, labels and annotations of the pod's revision differs from the goal's. Other ingredients make another pod,
+/// Whether nothing but images, labels and annotations of the pod's revision differs from the goal's. Other inputs make another pod,
 /// which a patch of images does not.
 fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     // A fleet has few revisions and many nodes: each template is compared once.
     let Some(rare) = &fleet.rare else { return false };
     let changes = rare.image_changes.get_or_init(|| {
-        let same_beside_images = |goal: &Value, ingredients: &Value| {
+        let same_beside_images = |goal: &Value, inputs: &Value| {
             let rest = rest_of(goal);
             let is_same = |view: &RevisionView<'_>| {
-                canonical_json::equal(revision::ingredients(view.data), ingredients)
+                canonical_json::equal(revision::inputs(view.data), inputs)
                     && view.data.pointer("/spec/template").map(rest_of).as_ref() == Some(&rest)
             };
             let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);
@@ -107,9 +107,9 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
         let to_base = fleet
             .goals
             .base()
-            .map(|base| same_beside_images(base.raw_template(), revision::ingredients(base.view.data)));
+            .map(|base| same_beside_images(base.raw_template(), revision::inputs(base.view.data)));
         ImageChanges {
-            to_current: same_beside_images(spec.raw_template(), &spec.ingredients),
+            to_current: same_beside_images(spec.raw_template(), &spec.inputs),
             to_base: to_base.unwrap_or_default(),
         }
     });

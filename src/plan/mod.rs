@@ -1,10 +1,10 @@
 //! The steps of a decision, in order, and the actions that come of it: the only place with strings.
 
+pub(crate) mod abandoned_turns;
 pub(crate) mod actions;
 pub(crate) mod burst;
 pub(crate) mod conditions;
 pub(crate) mod in_place;
-pub(crate) mod leftovers;
 pub(crate) mod observe;
 pub(crate) mod parts;
 pub(crate) mod pod_template;

@@ -9,7 +9,6 @@ use crate::plan::rest_of_cluster::RestOfCluster;
 use daemonset_objects::PodView;
 use daemonset_objects::internal::Hasher;
 use indexmap::IndexSet;
-use jiff::Timestamp;
 
 impl Memory {
     /// Forgets an action whose outcome was [`Unknown`](crate::ActionOutcome::Unknown), if `stored` shows that it was not done: a
@@ -29,7 +28,8 @@ impl Memory {
         // The answer of a create has its uid: such an entry is certain, whatever the list shows.
         if let Action::CreatePod { node, .. } = action {
             let shown = self.shown(stored);
-            self.creates.retain(|of, create| of != node || create.uid.is_some() || shown.has(of, create));
+            self.creates
+                .retain(|of, create| of != node || create.expected.uid.is_some() || shown.has(of, create));
         }
         if let Action::DeletePod { pod, .. } = action {
             // A pull pod has no entry there.
@@ -62,11 +62,9 @@ impl Memory {
             let pods = ours(snapshot).filter(|pod| pod.deleted_at.is_none());
             not_terminating.extend(pods.map(|pod| pod.uid));
         }
-        let active = |at: Timestamp, version| snapshot.in_flight_until(at, version).is_some();
-        self.creates.retain(|node, create| !shown.has(node, create) && active(create.at, create.version));
-        self.deletes.retain(|uid, delete| {
-            not_terminating.contains(uid.as_str()) && active(delete.at, delete.version)
-        });
+        self.creates.retain(|node, create| !shown.has(node, create) && create.until(snapshot).is_some());
+        self.deletes
+            .retain(|uid, delete| not_terminating.contains(uid.as_str()) && delete.until(snapshot).is_some());
         self.observe_turns(snapshot);
         self.observe_restores(snapshot);
         self.failures.retain(|_, failures| !failures.forgotten(snapshot.now));

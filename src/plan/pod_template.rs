@@ -26,7 +26,7 @@ pub struct Source<'s> {
     /// The template's and those of every daemon pod.
     pub tolerations: &'s [Toleration],
     /// Of the caller's manifests; null without any.
-    pub ingredients: &'s Value,
+    pub inputs: &'s Value,
 }
 
 impl<'s> Source<'s> {
@@ -38,7 +38,7 @@ impl<'s> Source<'s> {
             is_base: false,
             generation: snapshot.spec.template_generation.as_deref(),
             tolerations: &snapshot.spec.template.tolerations,
-            ingredients: &snapshot.spec.ingredients,
+            inputs: &snapshot.spec.inputs,
         }
     }
 
@@ -51,7 +51,7 @@ impl<'s> Source<'s> {
             is_base: true,
             generation: None,
             tolerations: &base.template.tolerations,
-            ingredients: revision::ingredients(base.view.data),
+            inputs: revision::inputs(base.view.data),
         }
     }
 }

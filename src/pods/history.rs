@@ -215,9 +215,9 @@ pub(crate) fn manifest(snapshot: &Snapshot<'_>, hash: &str, number: i64) -> Valu
         members.insert("annotations".to_owned(), json!(annotations));
     }
     let mut data = json!({"spec": {"template": template}});
-    if let (Value::Object(members), false) = (&mut data, snapshot.spec.ingredients.is_null()) {
-        let ingredients = canonical_json::normalized(&snapshot.spec.ingredients);
-        members.insert(revision::INGREDIENTS.to_owned(), ingredients);
+    if let (Value::Object(members), false) = (&mut data, snapshot.spec.inputs.is_null()) {
+        let inputs = canonical_json::normalized(&snapshot.spec.inputs);
+        members.insert(revision::INPUTS.to_owned(), inputs);
     }
     let mut revision = json!({
         "apiVersion": "apps/v1",
@@ -315,7 +315,7 @@ fn named_as_new<'a>(
 ) -> Result<(Revision<'a>, Option<Labels>), NameCollision> {
     let ds = &*snapshot.spec.daemon_set;
     let collisions = ds.status.collision_count.unwrap_or(0);
-    let content = (snapshot.spec.raw_template(), &snapshot.spec.ingredients);
+    let content = (snapshot.spec.raw_template(), &snapshot.spec.inputs);
     let hash = content_hash(content.0, content.1, collisions);
     let name = revision::name(ds, &hash);
     // Among all revisions of the namespace: the API server knows no owners when it refuses a name.

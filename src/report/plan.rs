@@ -158,7 +158,7 @@ impl Plan {
     /// The actions that are due all the same when this one has ended the plan: the update of the status, events, and the instant at
     /// which to plan again. They follow it and rest on no other action. Without them a delete that a webhook refuses for ever would
     /// keep the status wrong for ever (v1.36 `syncDaemonSet`, which writes the status after a failed sync, too).
-    pub fn after_break(&self, ended_by: &Action) -> impl Iterator<Item = &Action> {
+    pub fn independent_after(&self, ended_by: &Action) -> impl Iterator<Item = &Action> {
         let position = self.actions.iter().position(|action| action == ended_by);
         let later = position.and_then(|position| self.actions.get(position + 1..));
         later.into_iter().flatten().filter(|action| action.stands_alone())

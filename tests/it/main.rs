@@ -1,5 +1,5 @@
 //! All integration tests, in one binary.
-
+#![allow(unreachable_pub, clippy::restriction)]
 #![allow(clippy::disallowed_methods, reason = "tests may read the environment")]
 
 mod daemons_on;

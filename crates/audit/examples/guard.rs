@@ -7,7 +7,7 @@
 //! [`audit`] checks any list of actions against the snapshot, and returns the safety rules that they break. A plan of the
 //! crate `daemonset` breaks no rule. The audit is useful as a second opinion, and for actions that come from another source: another
 //! planner, a queue, or a person.
-
+#![allow(clippy::restriction)]
 #![expect(clippy::disallowed_methods, reason = "a planner's actions are audited")]
 
 use daemonset::model::ObjectRef;

@@ -10,21 +10,6 @@
 //! the core's, too. The decision's own parts are private to its crate, and this crate's `clippy.toml` forbids its public functions.
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
-#![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::float_arithmetic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 mod counted;
 mod facts;

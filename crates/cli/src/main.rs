@@ -1,18 +1,6 @@
 //! `kubectl daemonset`: plans, explains, simulates and lints the rollout of a DaemonSet.
 //!
 //! Bad input is one line on stderr, and exit code 2.
-#![deny(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 mod cluster;
 mod describe;

@@ -8,6 +8,7 @@
 //! storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up
 //! those behind it. It audits each plan before it sends anything, and its calls are made by hand; `node_agent` beside it leaves them to
 //! `daemonset-executor`.
+#![allow(clippy::restriction)]
 
 use anyhow::{Context, bail, ensure};
 use daemonset::kube::{ApiCall, Caller};
@@ -124,7 +125,7 @@ impl Controller {
     async fn sync(&mut self, set: &DynamicObject) -> anyhow::Result<Duration> {
         let ds = daemon_set(set)?;
         let uid = ds.metadata.uid.as_str();
-        let new = || Reconciler::new(uid, Policy::default()).of_kind(agent_set());
+        let new = || Reconciler::new(uid, Policy::default()).with_kind(agent_set());
         let reconciler = self.reconcilers.entry(uid.to_owned()).or_insert_with(new);
         let (nodes, pods, revisions) = (self.nodes.state(), self.pods.state(), self.revisions.state());
         let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &revisions };
@@ -157,7 +158,7 @@ impl Controller {
                 }
             }
             if let Some(action) = ended_by {
-                for action in plan.after_break(action) {
+                for action in plan.independent_after(action) {
                     let outcome = execute(&self.client, &ds, action).await?;
                     let _ = reconciler.record(action, &outcome, Timestamp::now())?;
                 }

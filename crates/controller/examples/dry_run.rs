@@ -2,6 +2,7 @@
 //! that would execute it. It sends none of them.
 //!
 //! `cargo run -p daemonset-controller --example dry_run -- NAMESPACE NAME`, with the current context of your kubeconfig.
+#![allow(clippy::restriction)]
 
 use anyhow::{Context, bail};
 use daemonset::kube::{ApiCall, Caller};

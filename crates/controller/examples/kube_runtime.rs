@@ -7,6 +7,7 @@
 //! Each kind is watched once: its events fill a store, which plans read, and then wake the DaemonSets that they concern. It has no leader
 //! election, no look at storage after a lost response, and no order of retries, so that a node whose pod is rejected holds up those behind it;
 //! the crate's own binary has all three.
+#![allow(clippy::restriction)]
 
 use anyhow::Context as _;
 use daemonset::kube::{ApiCall, Caller};
@@ -184,7 +185,7 @@ async fn sync(set: &DaemonSet, context: &Context, reconciler: &mut Reconciler) -
             }
         }
         if let Some(action) = ended_by {
-            for action in plan.after_break(action) {
+            for action in plan.independent_after(action) {
                 let outcome = execute(&context.client, set, action).await?;
                 let _ = reconciler.record(action, &outcome, Timestamp::now())?;
             }

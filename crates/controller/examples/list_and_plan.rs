@@ -1,6 +1,7 @@
 //! Plans one DaemonSet of a real cluster and prints the actions and the outcome of each node, a line each. It executes nothing.
 //!
 //! `cargo run -p daemonset-controller --example list_and_plan -- NAMESPACE NAME`, with the current context of your kubeconfig.
+#![allow(clippy::restriction)]
 
 use anyhow::{Context, bail};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};

@@ -10,10 +10,11 @@
 //!
 //! Each kind is watched once: its events fill a store, which plans read, and then wake the NodeAgents that they concern. It has no
 //! leader election: run one. `daemonset-lease` has one.
+#![allow(clippy::restriction)]
 
 use anyhow::{Context as _, bail};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::policy::{Powers, RolloutPolicy};
+use daemonset::policy::{Permissions, RolloutPolicy};
 use daemonset::{EventType, Observed, Policy, Reconciler};
 use daemonset_executor::{Call, CallEvent, ExecuteError, Executor, InFlight};
 use daemonset_placement::affected;
@@ -51,7 +52,7 @@ fn daemon_set(agent: &NodeAgent) -> serde_json::Result<DaemonSet> {
 /// The policy in the annotations of a NodeAgent, and the problem of one that can't be read: it pauses the rollout.
 fn policy(set: &DaemonSet) -> (Policy, Option<String>) {
     // No power to cordon nodes or to evict the pods of others.
-    let (policy, problem) = match Policy::from_annotations(set, &Powers::default()) {
+    let (policy, problem) = match Policy::from_annotations(set, &Permissions::default()) {
         Ok(policy) => (policy, None),
         Err(invalid) => {
             let paused = RolloutPolicy::default().paused(true);
@@ -248,7 +249,7 @@ impl Context {
         let uid = set.metadata.uid.as_str();
         let known = self.kept.lock().unwrap().remove(uid);
         known.unwrap_or_else(|| {
-            let driver = Reconciler::new(uid, Policy::default()).of_kind(set.owner.clone());
+            let driver = Reconciler::new(uid, Policy::default()).with_kind(set.owner.clone());
             Kept { in_flight: InFlight::new(driver), problem: None }
         })
     }

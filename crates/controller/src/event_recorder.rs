@@ -125,9 +125,10 @@ impl QueuedEvent {
     /// be changed but does not exist: it was never stored, or is too old (v1.36 `client-go/tools/record recordEvent`).
     async fn send(&self, client: &ActingClient) -> Option<ApiResponse> {
         if let Some(name) = &self.update {
-            let change = ["count", "lastTimestamp", "message"].map(|field| (field, &self.create.body[field]));
-            let change: Value =
-                change.into_iter().map(|(field, value)| (field.to_owned(), value.clone())).collect();
+            let change: Value = ["count", "lastTimestamp", "message"]
+                .map(|field| (field.to_owned(), self.create.body.get(field).cloned().unwrap_or_default()))
+                .into_iter()
+                .collect();
             let request = Request::new(self.create.collection.as_str());
             let patch = request.patch(name, &PatchParams::default(), &Patch::Strategic(&change)).ok()?;
             match client.send_once(patch).await {

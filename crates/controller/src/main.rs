@@ -1,7 +1,5 @@
 //! The binary: parses the command line, sets the log up, and runs the controller.
 
-#![deny(clippy::print_stdout, clippy::print_stderr)]
-
 use clap::Parser;
 use daemonset::Escaped;
 use daemonset_controller::args::{Args, DEFAULT_LOG, LogFormat};

@@ -233,14 +233,14 @@ pub fn is_namespace_terminating(status: &Status) -> bool {
 
 /// Whether a patch was refused only since another object has the name by now: the patch contains the uid, and no patch may
 /// change it. A patch that is refused for another reason, too, is refused for good.
-pub fn is_of_another_object(status: &Status) -> bool {
+pub(crate) fn is_of_another_object(status: &Status) -> bool {
     let mut causes = causes(status).peekable();
     status.is_invalid() && causes.peek().is_some() && causes.all(|cause| cause.field == "metadata.uid")
 }
 
 /// Whether the API server finds the `data` of a revision changed, though the patch does not touch it: it is stored in other bytes
 /// than Go writes (v1.37 `ValidateControllerRevisionUpdate`).
-pub fn finds_data_changed(status: &Status) -> bool {
+pub(crate) fn finds_data_changed(status: &Status) -> bool {
     status.is_invalid() && causes(status).any(|cause| cause.field == "data")
 }
 

@@ -7,8 +7,8 @@ use daemonset::internal::{
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, NotDue, Observed, ObservedAt, Plan, PlanError,
-    PodView, Policy, Reconciler, Recording, RevisionView, Snapshot, TemplateManifests, plan,
+    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
+    Policy, Reconciler, Recording, RevisionView, Snapshot, TemplateManifests, UnexpectedAction, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +104,7 @@ pub enum VerifyError {
 
 impl Tracker {
     /// A tracker of the `apps/v1` DaemonSet with this uid, which remembers nothing yet. For a custom kind see
-    /// [`of_kind`](Self::of_kind).
+    /// [`with_kind`](Self::with_kind).
     pub fn new(uid: impl Into<Uid>, policy: Policy) -> Self {
         Tracker::with_memory(uid, policy, Memory::default())
     }
@@ -115,10 +115,10 @@ impl Tracker {
         Tracker { reconciler, kept: Err(NeedsLists::NotListed) }
     }
 
-    /// Makes it the tracker of a custom kind, as [`Reconciler::of_kind`]. It has listed nothing yet.
+    /// Makes it the tracker of a custom kind, as [`Reconciler::with_kind`]. It has listed nothing yet.
     #[must_use]
-    pub fn of_kind(self, kind: Owner) -> Self {
-        Tracker { reconciler: self.reconciler.of_kind(kind), kept: Err(NeedsLists::NotListed) }
+    pub fn with_kind(self, kind: Owner) -> Self {
+        Tracker { reconciler: self.reconciler.with_kind(kind), kept: Err(NeedsLists::NotListed) }
     }
 
     /// Plans all objects as they are now, with the applied changes, and keeps their facts for the plans to come.
@@ -296,13 +296,13 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`Reconciler::record`].
-    #[must_use = "`Break` ends the plan: of the later batches only `Plan::after_break` is due; then plan again"]
+    #[must_use = "`Break` ends the plan: of the later batches only `Plan::independent_after` is due; then plan again"]
     pub fn record(
         &mut self,
         action: &Action,
         outcome: &ActionOutcome,
         at: Timestamp,
-    ) -> Result<ControlFlow<()>, NotDue> {
+    ) -> Result<ControlFlow<()>, UnexpectedAction> {
         let before = self.entries(action);
         let flow = self.reconciler.record(action, outcome, at);
         self.recorded(action, &before);

@@ -4,6 +4,7 @@
 //! ```console
 //! $ cargo run -p daemonset-lease --example leader -- default
 //! ```
+#![allow(clippy::restriction)]
 
 use daemonset_lease::{Election, LeaseConfig, LeaseEvent, RenewDeadline, fenced_client};
 use kube::{Client, Config};

@@ -20,21 +20,6 @@
 //! 1.89). Without features the crate needs Rust 1.85.
 // docs.rs shows the feature that an item needs; only its compiler can.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::float_arithmetic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 mod escaped;
 #[cfg(feature = "k8s-openapi")]

@@ -14,11 +14,11 @@ pub fn recovered_template<'a>(
     ds: &'a DaemonSet,
     selector: &Selector<'_>,
     revisions: &[RevisionView<'a>],
-    ingredients: &Value,
+    inputs: &Value,
 ) -> Option<Cow<'a, Value>> {
     match ds.template_fidelity {
         TemplateFidelity::Exact => None,
         #[cfg(feature = "k8s-openapi")]
-        TemplateFidelity::Typed => crate::k8s_openapi::stored_template(ds, selector, revisions, ingredients),
+        TemplateFidelity::Typed => crate::k8s_openapi::stored_template(ds, selector, revisions, inputs),
     }
 }

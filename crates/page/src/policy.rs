@@ -2,7 +2,7 @@
 
 use crate::fleet::Fleet;
 use daemonset::model::{DaemonSet, Node};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::turns::details;
 use daemonset::{Policy, plan};
 use daemonset_apiserver::admission::template_change;
@@ -83,7 +83,7 @@ pub(crate) fn tried(
     objects: &Objects,
     name: &str,
     text: &str,
-    powers: &Powers,
+    powers: &Permissions,
     now: Timestamp,
 ) -> Result<Tried, String> {
     let wanted = Wanted::parse(name)?;
@@ -151,7 +151,7 @@ fn in_margin(text: &str, findings: Vec<Finding>, problems: &[PolicyProblem]) -> 
 pub(crate) fn judged(
     objects: &Objects,
     text: &str,
-    powers: &Powers,
+    powers: &Permissions,
     now: Timestamp,
 ) -> Result<Judged, String> {
     let documents = read_documents(text.as_bytes())?;

@@ -6,7 +6,7 @@ use crate::rehearsal::Asked;
 use crate::stories::stories;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::plan;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::turns::details;
 use daemonset_view::case::View;
 use daemonset_view::cluster::{Choice, Input, Models, Objects, Wanted};
@@ -226,7 +226,7 @@ fn input(objects: &Objects, name: &str, now: Option<Timestamp>, is_story: bool) 
     let choice = Choice { daemon_set: Some(wanted(name)?), now, policy: None };
     let mut input = Input::from_list(objects.clone(), &choice)?;
     if is_story {
-        input.powers = Powers::all();
+        input.powers = Permissions::all();
     }
     Ok(input)
 }

@@ -1,7 +1,7 @@
 //! The built-in stories: clusters to look at, made by the simulation.
 
 use daemonset::model::{DaemonSet, Labels};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset_apiserver::admission::{Rules, create};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Probability, Settings};
 use daemonset_view::policy;
@@ -204,7 +204,7 @@ impl Start {
         settings.behaviour.ready =
             Distribution::long_tail(SignedDuration::from_secs(5), SignedDuration::from_secs(15));
         settings.controller.reads_annotations = true;
-        settings.controller.powers = Powers::all();
+        settings.controller.powers = Permissions::all();
         let mut cluster = Cluster::with_settings(settings, 11, at(MORNING));
         for number in 1..=nodes {
             cluster.add_node(&format!("node-{number:02}"), Labels::default());

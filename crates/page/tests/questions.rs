@@ -129,7 +129,7 @@ fn a_shared_cluster_is_the_same_to_a_plan() {
     }
 }
 
-/// The pods of a custom kind are made of ingredients, too: with others, each pod is outdated.
+/// The pods of a custom kind are made of inputs, too: with others, each pod is outdated.
 #[test]
 fn a_recording_of_a_custom_kind_is_the_same_decision() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/recording.json");
@@ -142,7 +142,7 @@ fn a_recording_of_a_custom_kind_is_the_same_decision() {
         (session, at, stuck)
     };
     let (_, plain, plainly) = opened(&recording);
-    recording.ingredients = json!({"large": {"requests": {"memory": "1Gi"}}});
+    recording.inputs = json!({"large": {"requests": {"memory": "1Gi"}}});
     let (mut session, at, stuck) = opened(&recording);
     let plan = plan(&recording.snapshot().unwrap());
     assert_eq!(at["actions"], json!(actions::lines(&plan.actions, &recording.daemon_set.status, None)));

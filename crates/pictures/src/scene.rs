@@ -3,7 +3,7 @@
 use crate::run::Run;
 use daemonset::Recording;
 use daemonset::model::{OwnerReference, Taint};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset_sim::{Behaviour, Cluster, RolloutEnd, Runtime, Settings, Steering, Summary, Workload, resize};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -88,7 +88,7 @@ impl Scene {
         if policy.is_some() || self.pause_at.is_some() {
             settings.controller.reads_annotations = true;
             // Those of the namespace were asked before.
-            settings.controller.powers = Powers::all();
+            settings.controller.powers = Permissions::all();
             settings.container_statuses = true;
         }
         let mut cluster = Cluster::from_recording(settings, self.seed, &recording);

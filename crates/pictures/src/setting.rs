@@ -165,7 +165,7 @@ fn limit(key: &str, value: &str) -> Result<IntOrString, String> {
 mod tests {
     use super::*;
     use daemonset::model::DaemonSet;
-    use daemonset::policy::{Powers, PullPolicy};
+    use daemonset::policy::{Permissions, PullPolicy};
     use serde_json::json;
 
     fn parse(text: &str) -> Result<Setting, String> {
@@ -228,7 +228,7 @@ mod tests {
         metadata.annotations = metadata.annotations.with("rollout.daemonset/policy", annotation);
         Setting::apply(&[&parse("pull=30%,inPlace=Never").unwrap()], &mut recording).unwrap();
         let (daemon_set, policy) = (&mut recording.daemon_set, &recording.policy);
-        let policy = policy::normalize(daemon_set, policy, &Powers::default()).unwrap();
+        let policy = policy::normalize(daemon_set, policy, &Permissions::default()).unwrap();
         let pull = PullPolicy::default().parallel(IntOrString::Percent(30)).timeout_seconds(60);
         assert_eq!((policy.pull, policy.in_place), (Some(pull), InPlacePolicy::Never));
     }

@@ -7,6 +7,7 @@
 //! The simulation runs the planner of the crate `daemonset` against a simulated cluster: API server, scheduler, kubelets, and watch caches
 //! that lag. It uses a virtual clock and a seed, so that a rollout of an hour takes milliseconds and every run gives the same
 //! figures.
+#![allow(clippy::restriction)]
 
 use daemonset_sim::{Behaviour, Cluster, Distribution, Probability, RolloutEnd};
 use jiff::SignedDuration;

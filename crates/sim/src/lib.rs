@@ -28,21 +28,6 @@
 //! cluster.run_until_quiet(SignedDuration::from_mins(10)).unwrap();
 //! assert!(cluster.is_rolled_out());
 //! ```
-#![forbid(unsafe_code)]
-#![warn(missing_docs, unreachable_pub, clippy::exhaustive_structs, clippy::exhaustive_enums)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::float_arithmetic,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
 
 mod cluster;
 mod controller;

@@ -3,7 +3,7 @@
 use crate::probability::{Distribution, Probability};
 use daemonset::Policy;
 use daemonset::model::Taint;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
@@ -189,7 +189,7 @@ pub struct ControllerSettings {
     /// read, the rollout is paused.
     pub reads_annotations: bool,
     /// The powers of these annotations.
-    pub powers: Powers,
+    pub powers: Permissions,
 }
 
 impl Default for ControllerSettings {
@@ -207,7 +207,7 @@ impl Default for ControllerSettings {
             answer_lost: Probability::NEVER,
             policy: Policy::default(),
             reads_annotations: false,
-            powers: Powers::default(),
+            powers: Permissions::default(),
         }
     }
 }
@@ -263,7 +263,7 @@ daemonset::internal::setters! {
         answer_lost: Probability,
         policy: Policy,
         reads_annotations: bool,
-        powers: Powers,
+        powers: Permissions,
     }
     Churn {
         every: Option<Distribution>,

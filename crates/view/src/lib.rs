@@ -6,21 +6,8 @@
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment. Its API follows the needs of its two callers, and
 //! changes with them: a program of your own reads the reports of `daemonset` and makes its own words.
-#![forbid(unsafe_code)]
-#![deny(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::print_stderr,
-    clippy::print_stdout,
-    clippy::string_slice,
-    clippy::todo,
-    clippy::unimplemented,
-    clippy::unreachable,
-    clippy::unwrap_used
-)]
+#![allow(missing_docs, unreachable_pub, reason = "the plugin and the page are its only callers")]
+#![allow(clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "they are built with it")]
 
 pub mod case;
 pub mod cause;

@@ -4,7 +4,7 @@ use crate::cluster::read_policy;
 use crate::numbers::duration;
 use crate::turning;
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
-use daemonset::policy::{InPlacePolicy, InvalidRolloutPolicy, Powers, RolloutPolicy, Wave};
+use daemonset::policy::{InPlacePolicy, InvalidRolloutPolicy, Permissions, RolloutPolicy, Wave};
 use daemonset::{Policy, Recording};
 use serde::Deserialize;
 use serde_json::Value;
@@ -135,7 +135,7 @@ pub fn read(text: &[u8]) -> Result<Value, String> {
 pub fn normalize(
     daemon_set: &mut DaemonSet,
     policy: &Policy,
-    powers: &Powers,
+    powers: &Permissions,
 ) -> Result<Policy, InvalidRolloutPolicy> {
     let annotations = &daemon_set.metadata.annotations;
     let policy = policy.clone().with_annotations(daemon_set, powers, |text| read(text.as_bytes()))?;

@@ -1,7 +1,8 @@
 //! The accepted creates and deletes that a snapshot does not show yet.
 
 use crate::input::Snapshot;
-use crate::input::memory::{InFlightCreate, Memory};
+use crate::input::memory::Memory;
+use crate::input::memory::accepted::{CreatedPod, InFlight};
 #[cfg(daemonset_mutants)]
 use crate::mutants::{Mutant, is_active};
 use daemonset_objects::PodView;
@@ -25,8 +26,8 @@ impl Memory {
         let unseen = self.creates.iter().filter(|(node, create)| !shown.has(node, create));
         unseen
             .filter_map(|(node, create)| {
-                let until = snapshot.in_flight_until(create.at, create.version)?;
-                Some(UnseenCreate { node, revision: &create.revision, at: create.at, until })
+                let until = create.until(snapshot)?;
+                Some(UnseenCreate { node, revision: &create.expected.revision, at: create.at, until })
             })
             .collect()
     }
@@ -38,8 +39,7 @@ impl Memory {
         if is_active(Mutant::DeletesForgotten) {
             return None;
         }
-        let delete = self.deletes.get(uid)?;
-        snapshot.in_flight_until(delete.at, delete.version)
+        self.deletes.get(uid)?.until(snapshot)
     }
 }
 
@@ -51,7 +51,7 @@ impl Memory {
             return shown;
         }
         shown.uids.extend(ours(snapshot).filter_map(|pod| Some((pod.target?, pod.uid))));
-        if self.creates.values().any(|create| create.uid.is_none()) {
+        if self.creates.values().any(|create| create.expected.uid.is_none()) {
             let key = snapshot.spec.policy.unique_label_key.as_str();
             let controlled =
                 snapshot.pods_with_facts().filter(|(_, _, facts)| facts.ownership == Ownership::Controlled);
@@ -93,10 +93,10 @@ pub(crate) struct Shown<'s> {
 }
 
 impl Shown<'_> {
-    pub(crate) fn has(&self, node: &NodeName, create: &InFlightCreate) -> bool {
-        match &create.uid {
+    pub(crate) fn has(&self, node: &NodeName, create: &InFlight<CreatedPod>) -> bool {
+        match &create.expected.uid {
             Some(uid) => self.uids.contains(&(node.as_str(), uid.as_str())),
-            None => self.live.contains(&(node.as_str(), create.revision.as_str())),
+            None => self.live.contains(&(node.as_str(), create.expected.revision.as_str())),
         }
     }
 }

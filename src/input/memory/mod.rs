@@ -4,8 +4,10 @@
 //! [`reconcile`](crate::reconcile) only reads it. The caller [records](Memory::record) the outcome of each action, and
 //! lets it [forget](Memory::observe) the actions that a snapshot shows. Without it a plan is still right for the snapshot.
 
+pub(crate) mod accepted;
 pub(crate) mod in_flight;
 pub(crate) mod node_failures;
+mod parts;
 mod rejections;
 pub(crate) mod restores;
 mod restores_in_flight;
@@ -13,6 +15,7 @@ pub(crate) mod turns;
 mod turns_in_flight;
 
 use crate::action::{Action, Failure};
+use accepted::{CreatedPod, DeletedPod, InFlight};
 use daemonset_objects::PodView;
 use daemonset_objects::model::{NodeName, ObjectRef, Uid};
 use jiff::Timestamp;
@@ -62,87 +65,32 @@ use turns::KeptTurns;
 #[non_exhaustive]
 pub struct Memory {
     /// The uid of its DaemonSet. A memory without one is of whichever DaemonSet it is used for.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub uid: Option<Uid>,
+    pub(crate) uid: Option<Uid>,
     /// Creates that the API server accepted, by node.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub creates: BTreeMap<NodeName, InFlightCreate>,
+    pub(crate) creates: BTreeMap<NodeName, InFlight<CreatedPod>>,
     /// Deletes that the API server accepted, by the pod's uid.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub deletes: BTreeMap<Uid, InFlightDelete>,
+    pub(crate) deletes: BTreeMap<Uid, InFlight<DeletedPod>>,
     /// Failures, by node.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub failures: BTreeMap<NodeName, NodeFailures>,
+    pub(crate) failures: BTreeMap<NodeName, NodeFailures>,
     /// When an update of a node was refused.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub refusals: BTreeMap<NodeName, Timestamp>,
+    pub(crate) refusals: BTreeMap<NodeName, Timestamp>,
     /// Nodes whose pod an update took, until a Ready updated pod is seen there.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub taken: BTreeMap<NodeName, Taken>,
+    pub(crate) taken: BTreeMap<NodeName, Taken>,
     /// Creates and deletes of pods that were rejected in a row, by node. A person reads them, and no decision does.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub rejections: BTreeMap<NodeName, Rejections>,
+    pub(crate) rejections: BTreeMap<NodeName, Rejections>,
     /// Turns, pulls and changes in place.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "KeptTurns::is_empty")]
-    pub turns: KeptTurns,
+    pub(crate) turns: KeptTurns,
     /// Restored templates, where there is one to remember.
-    #[doc(hidden)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub restores: Option<Box<RestoreMemory>>,
-}
-
-/// A create that the API server accepted (or may have accepted).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InFlightCreate {
-    /// The pod's uid; not known when the answer was lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<Uid>,
-    /// The hash of the pod's revision.
-    pub revision: String,
-    pub at: Timestamp,
-    /// The pod's version, if known: a list at this version or a later one shows the create, with the pod or without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<u64>,
-}
-
-/// A delete that the API server accepted (or may have accepted).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenDelete", into = "WrittenDelete")]
-pub struct InFlightDelete {
-    pub at: Timestamp,
-    /// The pod's version after the delete, if known.
-    pub version: Option<u64>,
-}
-
-/// The JSON form of an [`InFlightDelete`]: the instant alone where no version is known.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum WrittenDelete {
-    At(Timestamp),
-    WithVersion { at: Timestamp, version: u64 },
-}
-
-impl From<WrittenDelete> for InFlightDelete {
-    fn from(written: WrittenDelete) -> Self {
-        match written {
-            WrittenDelete::At(at) => InFlightDelete { at, version: None },
-            WrittenDelete::WithVersion { at, version } => InFlightDelete { at, version: Some(version) },
-        }
-    }
-}
-
-impl From<InFlightDelete> for WrittenDelete {
-    fn from(InFlightDelete { at, version }: InFlightDelete) -> Self {
-        version.map_or(WrittenDelete::At(at), |version| WrittenDelete::WithVersion { at, version })
-    }
+    pub(crate) restores: Option<Box<RestoreMemory>>,
 }
 
 /// An update's delete of a pod, or change in its place, that the API server accepted (or may have accepted).
@@ -264,11 +212,12 @@ impl Memory {
                 let uid = uid.filter(|uid| !uid.as_str().is_empty());
                 let version = created.and_then(|created| parsed_version(&created.resource_version));
                 let revision = pod.revision_hash().to_owned();
-                self.creates.insert(node.clone(), InFlightCreate { uid, revision, at, version });
+                self.creates
+                    .insert(node.clone(), InFlight { expected: CreatedPod { uid, revision }, at, version });
             }
             Action::DeletePod { node, pod, failure, reason } => {
                 let version = outcome.object().and_then(|deleted| parsed_version(&deleted.resource_version));
-                self.deletes.insert(pod.uid.clone(), InFlightDelete { at, version });
+                self.deletes.insert(pod.uid.clone(), InFlight { expected: DeletedPod, at, version });
                 if reason.is_update() {
                     // The first delete counts until the node is back: later ones took nothing more.
                     self.taken.entry(node.clone()).or_insert_with(|| Taken::by_delete(&pod.uid, at));
@@ -303,7 +252,10 @@ impl Memory {
             return is_in_flight;
         }
         if let Action::CreatePod { node, pod, .. } = action {
-            return self.creates.get(node).is_some_and(|create| create.revision == pod.revision_hash());
+            return self
+                .creates
+                .get(node)
+                .is_some_and(|create| create.expected.revision == pod.revision_hash());
         }
         if let Action::RestoreTemplate { .. } = action {
             return self.restores.as_ref().is_some_and(|restores| restores.accepted.is_some());

@@ -2,8 +2,9 @@
 
 use crate::action::Action;
 use crate::input::Snapshot;
+use crate::input::memory::accepted::{InFlight, RestoredTemplate};
 use crate::input::memory::node_failures::{back_off, is_long_ago};
-use crate::input::memory::restores::{AcceptedRestore, RefusedRestore, RestoreMemory};
+use crate::input::memory::restores::{RefusedRestore, RestoreMemory};
 use crate::input::memory::{ActionOutcome, Memory, parsed_version};
 use jiff::{SignedDuration, Timestamp};
 
@@ -19,15 +20,16 @@ impl Memory {
             let count = before.map_or(0, |refused| refused.count).saturating_add(1);
             RestoreMemory { accepted: None, refused: Some(RefusedRestore { at, count }) }
         } else {
-            let before = parsed_version(&daemon_set.resource_version);
-            RestoreMemory { accepted: Some(AcceptedRestore { at, before }), refused: None }
+            let version = parsed_version(&daemon_set.resource_version);
+            let accepted = InFlight { expected: RestoredTemplate, at, version };
+            RestoreMemory { accepted: Some(accepted), refused: None }
         };
         self.restores = Some(Box::new(restores));
     }
 
     /// When the restored template expires that the snapshot does not show.
     pub(crate) fn restored_until(&self, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
-        until(self.restores.as_ref()?.accepted?, snapshot)
+        self.restored()?.until(snapshot)
     }
 
     /// When a refused restore may be tried again: 1 s after the first refusal, then doubling to 5 minutes; `None` if it may now.
@@ -41,7 +43,7 @@ impl Memory {
     pub(crate) fn observe_restores(&mut self, snapshot: &Snapshot<'_>) {
         let Some(restores) = self.restores.take() else { return };
         self.keep_restores(RestoreMemory {
-            accepted: restores.accepted.filter(|accepted| until(*accepted, snapshot).is_some()),
+            accepted: restores.accepted.filter(|accepted| accepted.until(snapshot).is_some()),
             refused: restores.refused.filter(|refused| !is_long_ago(refused.at, snapshot.now)),
         });
     }
@@ -59,12 +61,4 @@ impl Memory {
     fn keep_restores(&mut self, left: RestoreMemory) {
         self.restores = (left != RestoreMemory::default()).then(|| Box::new(left));
     }
-}
-
-/// When an accepted restore expires; `None` where the snapshot shows its outcome, or where it has expired.
-fn until(accepted: AcceptedRestore, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
-    let shown = parsed_version(&snapshot.spec.daemon_set.metadata.resource_version);
-    // Its precondition is the version before: each later version is the one that it wrote, or one at which it is refused.
-    let is_shown = accepted.before.zip(shown).is_some_and(|(before, shown)| before < shown);
-    snapshot.expires(accepted.at).filter(|_| !is_shown)
 }

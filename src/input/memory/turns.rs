@@ -1,6 +1,7 @@
 //! The part of a memory about turns, pulls and changes in place: accepted actions until a snapshot shows them, and refused ones.
 
 use crate::action::{Action, CreateReason, DeleteReason};
+use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPod};
 use daemonset_objects::internal::rfc3339;
 use daemonset_objects::model::{NodeName, Uid};
 use jiff::Timestamp;
@@ -15,19 +16,19 @@ use std::ops::{Deref, DerefMut};
 pub struct TurnMemory {
     /// Patches of nodes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub patches: BTreeMap<NodeName, Accepted>,
+    pub patches: BTreeMap<NodeName, InFlight<PatchedNode>>,
     /// Creates of pull pods, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub pulls: BTreeMap<String, Accepted>,
+    pub pulls: BTreeMap<String, InFlight<PullPod>>,
     /// Deletes of pull pods. They are no pods of the DaemonSet, whose deletes are kept apart.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub pull_deletes: BTreeMap<Uid, Accepted>,
+    pub pull_deletes: BTreeMap<Uid, InFlight<PullPod>>,
     /// When the create of a pull pod was refused, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refused_pulls: BTreeMap<String, Timestamp>,
     /// Changes of pods in their place.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub in_place: BTreeMap<Uid, InFlightChange>,
+    pub in_place: BTreeMap<Uid, InFlight<ChangedPod>>,
     /// When the change of a pod in its place was refused.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refused_in_place: BTreeMap<Uid, Timestamp>,
@@ -86,29 +87,6 @@ impl From<KeptTurns> for TurnMemory {
     fn from(turns: KeptTurns) -> Self {
         turns.0.map(|turns| *turns).unwrap_or_default()
     }
-}
-
-/// An action that the API server accepted (or may have accepted).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
-    /// When the outcome was known.
-    pub at: Timestamp,
-    /// The resource version of the object after it, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<u64>,
-}
-
-/// The change of a pod in its place that the API server accepted (or may have accepted).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct InFlightChange {
-    /// When the outcome was known.
-    pub at: Timestamp,
-    /// The resource version of the pod with it, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<u64>,
-    /// The instant that the changed pod shows.
-    pub changed_at: Timestamp,
 }
 
 impl TurnMemory {

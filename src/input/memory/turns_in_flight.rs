@@ -2,8 +2,9 @@
 
 use crate::action::{Action, CreateReason, DeleteReason};
 use crate::input::Snapshot;
+use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPod};
 use crate::input::memory::node_failures::{is_long_ago, remembered_until};
-use crate::input::memory::turns::{Accepted, InFlightChange, SINCE, changed_at, shows_change};
+use crate::input::memory::turns::{SINCE, changed_at, shows_change};
 use crate::input::memory::{ActionOutcome, Memory, Taken, parsed_version};
 use daemonset_objects::PodView;
 use daemonset_objects::model::Uid;
@@ -21,12 +22,13 @@ impl Memory {
     ) -> bool {
         let is_refused = *outcome == ActionOutcome::Rejected;
         let version = outcome.object().and_then(|object| parsed_version(&object.resource_version));
-        let entry = Accepted { at, version };
         let turns = &mut self.turns;
         match action {
             Action::PatchNode { node, .. } => {
                 if !is_refused {
-                    turns.patches.insert(node.name.as_str().into(), entry);
+                    turns
+                        .patches
+                        .insert(node.name.as_str().into(), InFlight { expected: PatchedNode, at, version });
                 }
             }
             Action::CreatePod { pod, reason: CreateReason::PullImages, .. } => {
@@ -34,12 +36,12 @@ impl Memory {
                 if is_refused {
                     turns.refused_pulls.insert(name, at);
                 } else {
-                    turns.pulls.insert(name, entry);
+                    turns.pulls.insert(name, InFlight { expected: PullPod, at, version });
                 }
             }
             Action::DeletePod { pod, reason: DeleteReason::PullDone, .. } => {
                 if !is_refused {
-                    turns.pull_deletes.insert(pod.uid.clone(), entry);
+                    turns.pull_deletes.insert(pod.uid.clone(), InFlight { expected: PullPod, at, version });
                 }
             }
             Action::UpdatePodInPlace { pod, .. } if is_refused => {
@@ -49,9 +51,8 @@ impl Memory {
                 // A patch that another planner made may lack it.
                 let changed_at =
                     patch.pointer(SINCE).and_then(Value::as_str).and_then(changed_at).unwrap_or(at);
-                turns
-                    .in_place
-                    .insert(pod.uid.clone(), InFlightChange { at, version: entry.version, changed_at });
+                let expected = ChangedPod { changed_at };
+                turns.in_place.insert(pod.uid.clone(), InFlight { expected, at, version });
                 let taken = || Taken { uid: pod.uid.clone(), at, changed_at: Some(changed_at) };
                 self.taken.entry(node.clone()).or_insert_with(taken);
             }
@@ -67,18 +68,14 @@ impl Memory {
         snapshot: &Snapshot<'_>,
     ) -> Option<(Timestamp, Timestamp)> {
         let patch = self.turns.patches.get(node)?;
-        let is_shown =
-            patch.version.zip(snapshot.nodes_version).is_some_and(|(written, read)| written <= read);
-        let until = snapshot.expires(patch.at).filter(|_| !is_shown)?;
+        let until = patch.until(snapshot)?;
         planted::patch(Some((patch.at, until)))
     }
 
     /// The names of the pull pods that were created and that the snapshot does not show.
     pub(crate) fn unseen_pulls(&self, snapshot: &Snapshot<'_>) -> BTreeSet<&str> {
         let pulls = self.turns.pulls.iter();
-        let expected = pulls.filter(|(_, pull)| {
-            planted::is_expected(snapshot.in_flight_until(pull.at, pull.version).is_some())
-        });
+        let expected = pulls.filter(|(_, pull)| planted::is_expected(pull.until(snapshot).is_some()));
         let mut unseen: BTreeSet<&str> = expected.map(|(name, _)| name.as_str()).collect();
         if !unseen.is_empty() {
             let namespace = snapshot.spec.daemon_set.metadata.namespace.as_str();
@@ -90,8 +87,7 @@ impl Memory {
 
     /// When the delete of a pull pod expires, which the snapshot does not show.
     pub(crate) fn pull_deleted_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
-        let delete = self.turns.pull_deletes.get(uid)?;
-        snapshot.in_flight_until(delete.at, delete.version)
+        self.turns.pull_deletes.get(uid)?.until(snapshot)
     }
 
     /// When the next create or delete of a pull pod expires that the snapshot does not show; `unseen` names the creates.
@@ -103,10 +99,7 @@ impl Memory {
         if self.turns.pulls.is_empty() && self.turns.pull_deletes.is_empty() {
             return None;
         }
-        let creates = unseen.iter().filter_map(|name| {
-            let pull = self.turns.pulls.get(*name)?;
-            snapshot.in_flight_until(pull.at, pull.version)
-        });
+        let creates = unseen.iter().filter_map(|name| self.turns.pulls.get(*name)?.until(snapshot));
         let there = snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none());
         creates.chain(there.filter_map(|pod| self.pull_deleted_until(pod.uid, snapshot))).min()
     }
@@ -133,10 +126,10 @@ impl Memory {
             }
             Action::UpdatePodInPlace { pod, .. } => {
                 let Some(change) = self.turns.in_place.get(&pod.uid).copied() else { return };
-                if is_there(&pod.uid, &|pod| !shows_change(pod.in_place(), change.changed_at)) {
+                if is_there(&pod.uid, &|pod| !shows_change(pod.in_place(), change.expected.changed_at)) {
                     self.turns.in_place.remove(&pod.uid);
                     self.taken.retain(|_, taken| {
-                        taken.uid != pod.uid || taken.changed_at != Some(change.changed_at)
+                        taken.uid != pod.uid || taken.changed_at != Some(change.expected.changed_at)
                     });
                 }
             }
@@ -147,8 +140,8 @@ impl Memory {
     /// When the change of a pod in its place expires, which the snapshot does not show.
     pub(crate) fn changing_until(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
         let change = self.turns.in_place.get(pod.uid)?;
-        let until = snapshot.in_flight_until(change.at, change.version);
-        planted::changing(until.filter(|_| !shows_change(pod.in_place(), change.changed_at)))
+        let until = change.until(snapshot);
+        planted::changing(until.filter(|_| !shows_change(pod.in_place(), change.expected.changed_at)))
     }
 
     /// Until when the create of the pull pod with this name counts as refused: nobody waits for its images then.

@@ -2,7 +2,7 @@
 
 use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{
-    DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Policy, Power, Powers, PullPolicy, TurnMode,
+    DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Permission, Permissions, Policy, PullPolicy, TurnMode,
 };
 use crate::input::rollout::check::check_rollout;
 use crate::input::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
@@ -25,11 +25,11 @@ const MAX_SHORT_BYTES: usize = 64;
 /// A caller counts the rollout as paused until it is repaired: [`policy`](Self::policy), and records the [`event`](Self::event).
 ///
 /// ```
-/// use daemonset::{Policy, model::DaemonSet, policy::Powers};
+/// use daemonset::{Policy, model::DaemonSet, policy::Permissions};
 /// use serde_json::{from_value, json};
 ///
 /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": r#"{"waves": [{"upto": 1}]}"#}}}))?;
-/// let invalid = Policy::from_annotations(&ds, &Powers::default()).unwrap_err();
+/// let invalid = Policy::from_annotations(&ds, &Permissions::default()).unwrap_err();
 /// assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), ("rollout.daemonset/policy", "waves[0].upto"));
 /// assert!(invalid.policy(Policy::default()).rollout.is_some_and(|rollout| rollout.paused));
 /// # Ok::<(), serde_json::Error>(())
@@ -62,7 +62,7 @@ pub enum InvalidPolicyReason {
     #[non_exhaustive]
     NotPermitted {
         /// The power.
-        power: Power,
+        power: Permission,
     },
 }
 
@@ -94,10 +94,10 @@ impl InvalidRolloutPolicy {
         InvalidRolloutPolicy { annotation, path, message: message.into(), reason, also: Vec::new() }
     }
 
-    fn not_permitted(annotation: &str, field: &str, power: Power) -> Self {
+    fn not_permitted(annotation: &str, field: &str, power: Permission) -> Self {
         let message = format!(
             "Forbidden: needs the power {power}, which the annotation {} of the Namespace does not give",
-            Powers::ANNOTATION
+            Permissions::ANNOTATION
         );
         let reason = InvalidPolicyReason::NotPermitted { power };
         InvalidRolloutPolicy { reason, ..InvalidRolloutPolicy::new(annotation, field, message) }
@@ -182,8 +182,8 @@ pub(super) struct PolicyAnnotation {
 }
 
 /// The fields that need a power, each with it.
-const POWERFUL: [(&str, Power); 3] =
-    [("turn", Power::Turn), ("drain", Power::Evict), ("priorityClassName", Power::Priority)];
+const POWERFUL: [(&str, Permission); 3] =
+    [("turn", Permission::Turn), ("drain", Permission::Evict), ("priorityClassName", Permission::Priority)];
 
 impl Policy {
     /// The most bytes of the annotation `rollout.daemonset/policy`.
@@ -192,20 +192,20 @@ impl Policy {
     /// The policy that the annotations of a DaemonSet ask for; the default without any of them.
     ///
     /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `drive`, `downNodes`, `lifecycle`,
-    /// `conditions`, `podNames`, `pull`, `inPlace`, `fit` and, as far as the namespace has the [`Powers`], `turn`, `drain` and
+    /// `conditions`, `podNames`, `pull`, `inPlace`, `fit` and, as far as the namespace has the [`Permissions`], `turn`, `drain` and
     /// `priorityClassName`, as JSON; [`with_annotations`](Self::with_annotations) reads YAML, too. `rollout.daemonset/paused: "true"`
     /// pauses, and `rollout.daemonset/approved: "<number>=<count>"` approves this count of waves of the revision with this number,
     /// whatever the policy says.
     ///
     /// ```
-    /// use daemonset::{Policy, model::DaemonSet, policy::Powers};
+    /// use daemonset::{Policy, model::DaemonSet, policy::Permissions};
     /// use serde_json::{from_value, json};
     ///
     /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {
     ///     "rollout.daemonset/policy": r#"{"waves": [{"upTo": 1}, {"needsApproval": true}]}"#,
     ///     "rollout.daemonset/approved": "7=2",
     /// }}}))?;
-    /// let rollout = Policy::from_annotations(&ds, &Powers::default()).unwrap().rollout.unwrap();
+    /// let rollout = Policy::from_annotations(&ds, &Permissions::default()).unwrap().rollout.unwrap();
     /// assert_eq!((rollout.waves.len(), rollout.approved[&7], rollout.paused), (2, 2, false));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
@@ -213,14 +213,14 @@ impl Policy {
     /// A field that needs a power:
     ///
     /// ```
-    /// use daemonset::{Policy, model::DaemonSet, policy::Powers};
+    /// use daemonset::{Policy, model::DaemonSet, policy::Permissions};
     /// use serde_json::{from_value, json};
     ///
     /// let text = r#"{"turn": {"cordon": true, "gates": ["drained"]}, "drain": {}}"#;
     /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": text}}}))?;
-    /// let invalid = Policy::from_annotations(&ds, &Powers::parse("turn")).unwrap_err();
+    /// let invalid = Policy::from_annotations(&ds, &Permissions::parse("turn")).unwrap_err();
     /// assert_eq!(invalid.path, "drain");
-    /// assert!(Policy::from_annotations(&ds, &Powers::parse("turn,evict")).is_ok());
+    /// assert!(Policy::from_annotations(&ds, &Permissions::parse("turn,evict")).is_ok());
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     ///
@@ -228,7 +228,7 @@ impl Policy {
     /// Anything that is not understood: an unknown annotation with this prefix, an unknown field, a value of another form, and a
     /// policy that [`check`](crate::SnapshotBuilder::check) would refuse; and a field that the powers do not permit. A policy of more
     /// than [`MAX_ANNOTATION_BYTES`](Self::MAX_ANNOTATION_BYTES) is not read, and neither are the other annotations beyond 64 bytes.
-    pub fn from_annotations(ds: &DaemonSet, powers: &Powers) -> Result<Self, InvalidRolloutPolicy> {
+    pub fn from_annotations(ds: &DaemonSet, powers: &Permissions) -> Result<Self, InvalidRolloutPolicy> {
         let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
         Policy::default().with_annotations(ds, powers, json)
     }
@@ -241,7 +241,7 @@ impl Policy {
     pub fn with_annotations(
         self,
         ds: &DaemonSet,
-        powers: &Powers,
+        powers: &Permissions,
         read: impl FnOnce(&str) -> Result<Value, String>,
     ) -> Result<Self, InvalidRolloutPolicy> {
         // All problems are collected before the first one ends this, so that a person repairs them in one edit.
@@ -282,26 +282,26 @@ impl Policy {
     }
 
     /// These choices, once the annotations are read, for a caller whose manifests have these
-    /// [`ingredients`](crate::Manifests::ingredients).
+    /// [`inputs`](crate::Manifests::inputs).
     ///
     /// ```
-    /// use daemonset::{Policy, model::DaemonSet, policy::Powers};
+    /// use daemonset::{Policy, model::DaemonSet, policy::Permissions};
     /// use serde_json::{Value, from_value, json};
     ///
     /// let text = r#"{"onFailure": {"action": "Undo"}}"#;
     /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": text}}}))?;
-    /// let policy = Policy::from_annotations(&ds, &Powers::default()).unwrap();
-    /// assert!(policy.clone().for_ingredients(&ds, &Value::Null).is_ok());
-    /// let invalid = policy.for_ingredients(&ds, &json!({"memory": "1Gi"})).unwrap_err();
+    /// let policy = Policy::from_annotations(&ds, &Permissions::default()).unwrap();
+    /// assert!(policy.clone().for_inputs(&ds, &Value::Null).is_ok());
+    /// let invalid = policy.for_inputs(&ds, &json!({"memory": "1Gi"})).unwrap_err();
     /// assert_eq!(invalid.path, "onFailure.action");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `Undo` with ingredients, which a template alone does not bring back. The check of a snapshot refuses it as well, but then there is
+    /// `Undo` with inputs, which a template alone does not bring back. The check of a snapshot refuses it as well, but then there is
     /// no plan at all.
-    pub fn for_ingredients(self, ds: &DaemonSet, ingredients: &Value) -> Result<Self, InvalidRolloutPolicy> {
-        check_policy(ds, self, ingredients)
+    pub fn for_inputs(self, ds: &DaemonSet, inputs: &Value) -> Result<Self, InvalidRolloutPolicy> {
+        check_policy(ds, self, inputs)
     }
 }
 
@@ -333,7 +333,7 @@ impl PolicyAnnotation {
 fn read_policy(
     key: &str,
     text: &str,
-    powers: &Powers,
+    powers: &Permissions,
     read: impl FnOnce(&str) -> Result<Value, String>,
 ) -> Result<(PolicyAnnotation, Option<DrainPolicy>), Vec<InvalidRolloutPolicy>> {
     // Before the reader is asked: it takes memory in proportion to the text.
@@ -368,7 +368,7 @@ fn read_policy(
 }
 
 /// The fields that the powers do not permit, whatever is in them. One that is null is absent.
-fn not_permitted(key: &str, members: &Map<String, Value>, powers: &Powers) -> Vec<InvalidRolloutPolicy> {
+fn not_permitted(key: &str, members: &Map<String, Value>, powers: &Permissions) -> Vec<InvalidRolloutPolicy> {
     let is_there = |field: &str| members.get(field).is_some_and(|value| !value.is_null());
     let beyond = POWERFUL.iter().filter(|(field, power)| is_there(field) && !powers.has(*power));
     beyond.map(|(field, power)| InvalidRolloutPolicy::not_permitted(key, field, *power)).collect()
@@ -418,10 +418,10 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
-fn check_policy(ds: &DaemonSet, policy: Policy, ingredients: &Value) -> Result<Policy, InvalidRolloutPolicy> {
+fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy, InvalidRolloutPolicy> {
     let source = find(ds, "policy").map_or("", |(key, _)| key);
     let mut problems = Problems::default();
-    check_rollout(ds, &policy, ingredients, &mut problems);
+    check_rollout(ds, &policy, inputs, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
     strategy::drive(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);

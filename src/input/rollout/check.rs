@@ -10,7 +10,7 @@ use daemonset_objects::model::{DaemonSet, IntOrString};
 use serde_json::Value;
 
 /// The policy's rollout, and its parts that do not go together with a driven update.
-pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, ingredients: &Value, problems: &mut Problems) {
+pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, inputs: &Value, problems: &mut Problems) {
     if !is_dns_subdomain(&policy.mark_prefix) {
         let must = "must be a DNS subdomain, or the API server would refuse each mark";
         problems.add(Problem::invalid("policy.markPrefix", &policy.mark_prefix, must));
@@ -32,8 +32,8 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, ingredients: &Value
             let must = "must be Pause or Undo: the other controller creates pods of the new version only";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "RollBack", must));
         }
-        // A template alone does not bring back the ingredients that belong to it.
-        if !ingredients.is_null() && on_failure.action == FailureAction::Undo {
+        // A template alone does not bring back the inputs that belong to it.
+        if !inputs.is_null() && on_failure.action == FailureAction::Undo {
             let must =
                 "must be Pause or RollBack: the ingredients of the manifests are no part of the template";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "Undo", must));

@@ -2,7 +2,7 @@
 
 use super::{calm, calm_without_nodes, current_revision, found, line, pod_field, says, text};
 use crate::support::{Given, new, node, on_delete, revision, rolling};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset_view::lint::{Preflight, lint};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ fn annotated(given: &Given, annotations: &Value) -> Vec<String> {
         .nodes(&recording.nodes)
         .pods(&recording.pods)
         .revisions(&recording.revisions)
-        .read_annotations(&Powers::default(), json);
+        .read_annotations(&Permissions::default(), json);
     lint(&preflight).iter().map(line).collect()
 }
 

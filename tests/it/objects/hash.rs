@@ -3,15 +3,15 @@
 use daemonset::internal::content_hash;
 use serde_json::{Value, json};
 
-/// The hash of a template without ingredients.
+/// The hash of a template without inputs.
 fn template_hash(template: &Value, collisions: i32) -> String {
     content_hash(template, &Value::Null, collisions)
 }
 
 #[test]
-fn the_hash_covers_the_ingredients_if_there_are_any() {
+fn the_hash_covers_the_inputs_if_there_are_any() {
     let template = json!({});
-    let hash = |ingredients: Value| content_hash(&template, &ingredients, 0);
+    let hash = |inputs: Value| content_hash(&template, &inputs, 0);
     assert_eq!(hash(Value::Null), template_hash(&template, 0));
     assert_ne!(hash(json!({})), hash(Value::Null));
     assert_ne!(hash(json!({"a": 1})), hash(json!({"a": 2})));

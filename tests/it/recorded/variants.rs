@@ -76,7 +76,7 @@ fn no_daemon_tolerations_break_no_rule() {
 struct Made;
 
 impl Manifests for Made {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         json!({"file": "b", "more": [null, 1]})
     }
 

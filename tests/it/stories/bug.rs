@@ -3,14 +3,14 @@
 use super::tracker::observed;
 use crate::support::{given, node, rolling};
 use daemonset::report::Warning;
-use daemonset::{ActionOutcome, Manifests, NewPod, NotDue, PlanError, Policy, Reconciler};
+use daemonset::{ActionOutcome, Manifests, NewPod, PlanError, Policy, Reconciler, UnexpectedAction};
 use serde_json::Value;
 
 /// Manifests that are made while a step of the decision meets a bug.
 struct Buggy;
 
 impl Manifests for Buggy {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         Value::Null
     }
 
@@ -52,7 +52,10 @@ fn no_other_action_is_due_after_a_bug() {
     let (mut reconciler, create) = planned("a");
     let (_, other) = planned("b");
     assert!(reconciler.plan_with(observed(&recording), &Buggy, recording.now).is_err());
-    assert_eq!(reconciler.record(&other, &ActionOutcome::Rejected, recording.now), Err(NotDue::OtherPlan));
+    assert_eq!(
+        reconciler.record(&other, &ActionOutcome::Rejected, recording.now),
+        Err(UnexpectedAction::OtherPlan)
+    );
     assert!(reconciler.record(&create, &ActionOutcome::Done, recording.now).unwrap().is_continue());
 }
 

@@ -1,7 +1,7 @@
-//! Objects that the caller makes: bodies per node, ingredients in the revision, and refused ones.
+//! Objects that the caller makes: bodies per node, inputs in the revision, and refused ones.
 
 use crate::support::{Given, given, new, node, old, on_delete, revision, rolling};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::{
     Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
     TemplateManifests, plan,
@@ -9,7 +9,7 @@ use daemonset::{
 use daemonset_audit::{ViolationKind, audit_custom};
 use serde_json::{Value, json, to_value};
 
-/// Adds the memory of the ingredients to the container of each node with the label `size: large`, and then changes the object.
+/// Adds the memory of the inputs to the container of each node with the label `size: large`, and then changes the object.
 struct Sized {
     memory: Value,
     change: fn(&mut Value),
@@ -20,14 +20,14 @@ fn sized(memory: impl Into<Value>) -> Sized {
 }
 
 impl Manifests for Sized {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         self.memory.clone()
     }
 
     fn manifest(&self, new: &NewPod<'_>) -> Value {
         let mut pod = new.pod.to_value();
         if new.node.label("size") == Some("large") {
-            pod["spec"]["containers"][0]["memory"] = new.ingredients.clone();
+            pod["spec"]["containers"][0]["memory"] = new.inputs.clone();
         }
         (self.change)(&mut pod);
         pod
@@ -38,7 +38,7 @@ impl Manifests for Sized {
 struct Jobs;
 
 impl Manifests for Jobs {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         Value::Null
     }
 
@@ -57,7 +57,7 @@ impl Manifests for Jobs {
 struct SecondTerm(Value);
 
 impl Manifests for SecondTerm {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         Value::Null
     }
 
@@ -140,19 +140,19 @@ fn a_node_gets_the_object_that_is_made_for_it() {
 }
 
 #[test]
-fn other_ingredients_are_another_revision_and_a_rollout() {
+fn other_inputs_are_another_revision_and_a_rollout() {
     let fleet = given(rolling(1)).node(node("a")).node(node("b")).revisions([]);
     let fleet = after(fleet.clone(), &planned(&fleet, &sized("1Gi")));
     assert_eq!(kinds(&planned(&fleet, &sized("1Gi"))), [""; 0], "nothing has changed");
     assert_eq!(kinds(&planned(&fleet, &sized("2Gi"))), ["CreateRevision", "DeletePod"]);
-    assert_eq!(kinds(&fleet.plan().actions), ["CreateRevision", "DeletePod"], "without ingredients");
+    assert_eq!(kinds(&fleet.plan().actions), ["CreateRevision", "DeletePod"], "without inputs");
     let two = after(fleet.clone(), &planned(&fleet, &sized("2Gi")));
     assert_eq!(kinds(&planned(&two, &sized("1Gi")))[0], "RenumberRevision", "the first one is current again");
 }
 
 /// The API server counts changes of the template only.
 #[test]
-fn a_template_generation_does_not_hide_other_ingredients() {
+fn a_template_generation_does_not_hide_other_inputs() {
     let fleet = given(rolling(1)).generation(4).node(node("a")).revisions([]);
     let first = planned(&fleet, &sized("1Gi"));
     assert_eq!(bodies(&first)[0]["metadata"]["labels"].get("pod-template-generation"), None);
@@ -302,12 +302,12 @@ fn the_audit_judges_the_objects_of_the_caller() {
         fleet().with("/daemonSet/kind", json!("AgentSet")).with("/daemonSet/apiVersion", json!("x/v1"));
     assert_eq!(broken(&other, &Jobs, |_| {}), ["metadata.ownerReferences"; 2]);
     let hash = broken(&fleet(), &sized("1Gi"), |_| {});
-    assert_eq!(hash, ["metadata.labels: hash"; 2], "of other ingredients");
+    assert_eq!(hash, ["metadata.labels: hash"; 2], "of other inputs");
 }
 
 /// A plan without its manifests would delete and create each pod once.
 #[test]
-fn a_revision_with_the_wrong_ingredients_breaks_a_rule() {
+fn a_revision_with_the_wrong_inputs_breaks_a_rule() {
     let fleet = given(on_delete()).node(node("a")).revisions([]).recording();
     let broken = |one: &dyn Manifests, other: &dyn Manifests| {
         let actions = fleet.snapshot_with(one).unwrap().plan().unwrap().actions;
@@ -319,9 +319,8 @@ fn a_revision_with_the_wrong_ingredients_breaks_a_rule() {
     assert_eq!(broken(&sized("1Gi"), &sized("2Gi")), wrong);
     assert_eq!(broken(&sized("1Gi"), &TemplateManifests), wrong);
     assert_eq!(broken(&TemplateManifests, &sized("1Gi")), wrong);
-    let stored =
-        Recording::from_json(br#"{"now": "2026-01-01T00:00:00Z", "daemonSet": {}, "ingredients": 1}"#);
-    assert_eq!(stored.unwrap().ingredients, 1);
+    let stored = Recording::from_json(br#"{"now": "2026-01-01T00:00:00Z", "daemonSet": {}, "inputs": 1}"#);
+    assert_eq!(stored.unwrap().inputs, 1);
     assert_eq!(plan(&fleet.snapshot().unwrap()).actions.len(), 3);
 }
 
@@ -362,9 +361,9 @@ fn another_name_is_refused_where_each_node_has_one() {
     assert_eq!(problem(fleet(json!({})), &named), None);
 }
 
-/// Image and ingredients change in one edit: a patch of the image would leave the pod with the old ingredients, under the new hash.
+/// Image and inputs change in one edit: a patch of the image would leave the pod with the old inputs, under the new hash.
 #[test]
-fn other_ingredients_are_not_put_into_a_pod_in_its_place() {
+fn other_inputs_are_not_put_into_a_pod_in_its_place() {
     let with = |version, number, memory: &str| {
         let mut revision = revision(version, number);
         revision["data"]["ingredients"] = json!(memory);
@@ -382,24 +381,24 @@ fn other_ingredients_are_not_put_into_a_pod_in_its_place() {
     assert_eq!([deleted("1Gi"), deleted("2Gi")], [true, false]);
 }
 
-/// A template alone does not bring ingredients back. The check of the snapshot refuses such an undo, and there is no plan at all: a policy of
+/// A template alone does not bring inputs back. The check of the snapshot refuses such an undo, and there is no plan at all: a policy of
 /// annotations pauses before that.
 #[test]
-fn an_undo_in_annotations_pauses_where_there_are_ingredients() {
+fn an_undo_in_annotations_pauses_where_there_are_inputs() {
     let text = json!({"onFailure": {"action": "Undo"}}).to_string();
     let fleet = given(rolling(1)).node(node("a"));
     let given = fleet.with("/daemonSet/metadata/annotations", json!({"rollout.daemonset/policy": text}));
     let recording = given.recording();
     let Recording { daemon_set, nodes, pods, revisions, now, .. } = &recording;
-    let read = Policy::from_annotations(daemon_set, &Powers::default()).unwrap();
-    assert_eq!(read.clone().for_ingredients(daemon_set, &TemplateManifests.ingredients()).unwrap(), read);
+    let read = Policy::from_annotations(daemon_set, &Permissions::default()).unwrap();
+    assert_eq!(read.clone().for_inputs(daemon_set, &TemplateManifests.inputs()).unwrap(), read);
     let manifests = sized("1Gi");
     let planned = |policy| {
         let observed = Observed { daemon_set, nodes, pods, revisions };
         Reconciler::new("uid-agent", policy).plan_with(observed, &manifests, *now)
     };
     assert_eq!(planned(read.clone()).unwrap_err().problems()[0].path, "policy.rollout.onFailure.action");
-    let invalid = read.for_ingredients(daemon_set, &manifests.ingredients()).unwrap_err();
+    let invalid = read.for_inputs(daemon_set, &manifests.inputs()).unwrap_err();
     assert_eq!(
         (invalid.annotation.as_str(), invalid.path.as_str()),
         ("rollout.daemonset/policy", "onFailure.action")

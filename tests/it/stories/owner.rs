@@ -141,7 +141,7 @@ fn problems_of_drivers(given: &Given, kind: Option<Owner>) -> Vec<String> {
     let mut reconciler = Reconciler::new("uid-agent", Policy::default());
     let mut tracker = Tracker::new("uid-agent", Policy::default());
     if let Some(kind) = kind {
-        (reconciler, tracker) = (reconciler.of_kind(kind.clone()), tracker.of_kind(kind));
+        (reconciler, tracker) = (reconciler.with_kind(kind.clone()), tracker.with_kind(kind));
     }
     assert_eq!(reconciler.kind(), tracker.kind());
     let texts = |found: Result<(), PlanError>| -> Vec<String> {
@@ -174,7 +174,7 @@ fn a_driver_of_a_custom_kind_refuses_an_object_that_was_built_without_its_kind()
 /// An embedder names the kind in the object only.
 #[test]
 fn a_driver_of_daemon_sets_refuses_a_custom_kind() {
-    let must = "must be the driver's, apps/v1 DaemonSet: of_kind makes a driver of another one";
+    let must = "must be the driver's, apps/v1 DaemonSet: with_kind makes a driver of another one";
     assert_eq!(
         problems_of_drivers(&agent_set(), None),
         [format!(r#"kind: Invalid value: "agents.example.com/v1 AgentSet": {must}"#)]
@@ -195,7 +195,7 @@ fn a_driver_refuses_another_plural() {
 fn a_change_to_another_kind_needs_lists_which_are_refused() {
     let [right, forgotten] = [agent_set(), given(on_delete()).node(node("a")).revisions([])];
     let [right, forgotten] = [right.recording(), forgotten.recording()];
-    let mut tracker = Tracker::new("uid-agent", Policy::default()).of_kind(kind());
+    let mut tracker = Tracker::new("uid-agent", Policy::default()).with_kind(kind());
     let _ = tracker.list(observed(&right), right.now).unwrap();
     assert!(tracker.verify(observed(&right), right.now).is_ok());
     assert_eq!(tracker.apply(Change::DaemonSet(&forgotten.daemon_set)), Err(NeedsLists::NotKept));
@@ -208,7 +208,7 @@ fn a_change_to_another_kind_needs_lists_which_are_refused() {
 
 #[test]
 fn the_kind_of_a_driver_stays_after_a_reset() {
-    let mut reconciler = Reconciler::new("another", Policy::default()).of_kind(kind());
+    let mut reconciler = Reconciler::new("another", Policy::default()).with_kind(kind());
     reconciler.reset("uid-agent");
     let recording = agent_set().recording();
     assert!(reconciler.plan(observed(&recording), recording.now).is_ok());

@@ -89,7 +89,7 @@ struct Holder {
 }
 
 impl Manifests for Holder {
-    fn ingredients(&self) -> Value {
+    fn inputs(&self) -> Value {
         json!(1)
     }
 
@@ -240,7 +240,7 @@ fn use_it(plan: &Plan, recording: &daemonset::Recording) {
     let _ = audit(&snapshot, &plan.actions);
     let mut memory = Memory::default();
     for action in plan.batches().flatten() {
-        let _ = (action.to_string(), plan.after_break(action).count());
+        let _ = (action.to_string(), plan.independent_after(action).count());
         memory.record(action, &ActionOutcome::Unknown, recording.now);
         #[cfg(feature = "kube")]
         {

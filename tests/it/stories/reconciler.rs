@@ -3,8 +3,8 @@
 use crate::support::{Given, apply, at, given, new, node, now, old, rolling, surging};
 use daemonset::model::ObjectRef;
 use daemonset::{
-    Action, ActionOutcome, Memory, NotDue, Observed, Plan, PlanError, Policy, Reconciler, Recording,
-    RequeueReason, Snapshot, plan,
+    Action, ActionOutcome, Memory, Observed, Plan, PlanError, Policy, Reconciler, Recording, RequeueReason,
+    Snapshot, UnexpectedAction, plan,
 };
 use daemonset_incremental::Tracker;
 use serde_json::{Value, json};
@@ -110,13 +110,13 @@ fn an_action_of_another_plan_is_an_error() {
     let recorded = reconciler.record(&create, &ActionOutcome::Done, now()).unwrap();
     assert!(recorded.is_continue());
     let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
-    assert_eq!(reconciler.record(&create, &ActionOutcome::Done, now()), Err(NotDue::OtherPlan));
+    assert_eq!(reconciler.record(&create, &ActionOutcome::Done, now()), Err(UnexpectedAction::OtherPlan));
     assert!(reconciler.memory().is_in_flight(&create));
     // A copy of an action of the plan is that action, also from another process.
     let copy: Action = serde_json::from_value(serde_json::to_value(&plan.actions[0]).unwrap()).unwrap();
     assert!(reconciler.record(&copy, &ActionOutcome::Done, now()).is_ok());
     let mut unplanned = self::reconciler();
-    assert_eq!(unplanned.record(&create, &ActionOutcome::Done, now()), Err(NotDue::OtherPlan));
+    assert_eq!(unplanned.record(&create, &ActionOutcome::Done, now()), Err(UnexpectedAction::OtherPlan));
 }
 
 /// A revision that can't be created has no pods. A second action of the same batch, and the status, rest on nothing.
@@ -130,7 +130,7 @@ fn an_action_after_the_end_of_its_plan_is_an_error() {
     let mut record = |index: usize, outcome| reconciler.record(&plan.actions[index], &outcome, now());
     assert!(record(0, ActionOutcome::Rejected).unwrap().is_break());
     assert!(record(1, ActionOutcome::Done).unwrap().is_continue());
-    assert_eq!(record(2, ActionOutcome::Done), Err(NotDue::AfterBreak));
+    assert_eq!(record(2, ActionOutcome::Done), Err(UnexpectedAction::AfterBreak));
     assert!(record(3, ActionOutcome::Done).unwrap().is_continue());
 }
 
@@ -143,8 +143,8 @@ fn the_status_is_due_though_a_delete_is_refused() {
     assert_eq!(kinds(&plan.actions.iter().collect::<Vec<_>>()), ["DeletePod", "UpdateStatus"]);
     let [delete, status] = plan.actions.as_slice() else { panic!("two actions") };
     assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).unwrap().is_break());
-    assert_eq!(kinds(&plan.after_break(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
-    assert_eq!(kinds(&plan.after_break(status).collect::<Vec<_>>()), [""; 0]);
+    assert_eq!(kinds(&plan.independent_after(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
+    assert_eq!(kinds(&plan.independent_after(status).collect::<Vec<_>>()), [""; 0]);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn a_second_mark_is_not_due_after_the_first_was_rejected() {
         plan.actions.iter().filter(|action| action.kind() == "AnnotateRevision").collect();
     let [first, second] = marks[..] else { panic!("{:?}", lines(&plan)) };
     assert!(reconciler.record(first, &ActionOutcome::Rejected, now()).unwrap().is_break());
-    assert_eq!(reconciler.record(second, &ActionOutcome::Done, now()), Err(NotDue::AfterBreak));
+    assert_eq!(reconciler.record(second, &ActionOutcome::Done, now()), Err(UnexpectedAction::AfterBreak));
 }
 
 /// The plan is that of a DaemonSet which has gone.
@@ -306,5 +306,5 @@ fn no_action_of_the_plan_before_is_due_after_a_reset() {
     let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
     reconciler.reset("uid-other");
     let create = plan.actions.iter().find(|action| action.kind() == "CreatePod").unwrap();
-    assert_eq!(reconciler.record(create, &ActionOutcome::Done, now()), Err(NotDue::OtherPlan));
+    assert_eq!(reconciler.record(create, &ActionOutcome::Done, now()), Err(UnexpectedAction::OtherPlan));
 }

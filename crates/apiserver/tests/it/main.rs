@@ -1,4 +1,5 @@
 //! All integration tests, in one binary.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod admission;
 mod cascade;

@@ -143,7 +143,7 @@ fn released<'s>(snapshot: &'s Snapshot<'s>, key: &str) -> Option<Member<'s>> {
     let named = |view: &'s RevisionView<'s>| {
         let rest = view.name.strip_prefix(ds.metadata.name.as_str())?;
         rest.strip_prefix('-').filter(|hash| {
-            **hash == content_hash(snapshot.spec().raw_template(), &snapshot.spec().ingredients, collisions)
+            **hash == content_hash(snapshot.spec().raw_template(), &snapshot.spec().inputs, collisions)
         })
     };
     let free = |view: &RevisionView<'_>| {
@@ -173,10 +173,10 @@ fn created_hash<'s>(action: &'s Action, key: &str) -> Option<&'s str> {
     revision.get("metadata")?.get("labels")?.get(key)?.as_str()
 }
 
-/// Whether data holds the template, and the ingredients that the caller's manifests are made from.
+/// Whether data holds the template, and the inputs that the caller's manifests are made from.
 pub(crate) fn is_of_content(snapshot: &Snapshot<'_>, data: &Value) -> bool {
     let stored = data.get("ingredients").filter(|stored| !stored.is_null());
-    let same = match (stored, &snapshot.spec().ingredients) {
+    let same = match (stored, &snapshot.spec().inputs) {
         (None, wanted) => wanted.is_null(),
         (Some(stored), wanted) => canonical_json::equal(stored, wanted),
     };

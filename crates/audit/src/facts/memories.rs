@@ -34,22 +34,22 @@ fn is_fresh(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
 }
 
 pub(crate) fn delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
-    let accepted = snapshot.memory().and_then(|memory| memory.deletes.get(uid));
+    let accepted = snapshot.memory().and_then(|memory| memory.deletes().get(uid));
     accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
 }
 
 /// Whether a pod was changed in its place, and the snapshot has its old form.
 pub(crate) fn change_in_flight(snapshot: &Snapshot<'_>, pod: &PodView<'_>) -> bool {
-    let accepted = snapshot.memory().and_then(|memory| memory.turns.in_place.get(pod.uid));
+    let accepted = snapshot.memory().and_then(|memory| memory.turns().in_place.get(pod.uid));
     accepted.is_some_and(|change| {
-        let shown = in_place::changed_at(pod).is_some_and(|at| change.changed_at <= at);
+        let shown = in_place::changed_at(pod).is_some_and(|at| change.expected.changed_at <= at);
         !shown && is_expected(snapshot, change.at, change.version)
     })
 }
 
 /// When the patch of a node was accepted that the snapshot does not show.
 pub(crate) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
-    let patch = snapshot.memory()?.turns.patches.get(node)?;
+    let patch = snapshot.memory()?.turns().patches.get(node)?;
     let is_read =
         snapshot.nodes_version().is_some_and(|read| patch.version.is_some_and(|written| read >= written));
     (!is_read && is_fresh(snapshot, patch.at)).then_some(patch.at)
@@ -57,17 +57,17 @@ pub(crate) fn patch_in_flight(snapshot: &Snapshot<'_>, node: &str) -> Option<Tim
 
 /// Whether a template was restored that the snapshot does not show.
 pub(crate) fn restore_in_flight(snapshot: &Snapshot<'_>) -> bool {
-    let accepted = snapshot.memory().and_then(|memory| memory.restores.as_ref()?.accepted);
+    let accepted = snapshot.memory().and_then(|memory| memory.restored());
     let shown = snapshot.spec().daemon_set.metadata.resource_version.parse::<u64>().ok();
     accepted.is_some_and(|accepted| {
-        let is_shown = shown.is_some_and(|shown| accepted.before.is_some_and(|before| before < shown));
+        let is_shown = shown.is_some_and(|shown| accepted.version.is_some_and(|before| before < shown));
         !is_shown && is_fresh(snapshot, accepted.at)
     })
 }
 
 /// How many pull pods were created that the snapshot does not show.
 pub(crate) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
-    let pulls = snapshot.memory().into_iter().flat_map(|memory| &memory.turns.pulls);
+    let pulls = snapshot.memory().into_iter().flat_map(|memory| &memory.turns().pulls);
     let namespace = snapshot.spec().daemon_set.metadata.namespace.as_str();
     let expected = pulls.filter(|(_, pull)| is_expected(snapshot, pull.at, pull.version));
     let mut unseen: BTreeSet<&str> = expected.map(|(name, _)| name.as_str()).collect();
@@ -79,19 +79,19 @@ pub(crate) fn unseen_pulls(snapshot: &Snapshot<'_>) -> u32 {
 }
 
 pub(crate) fn pull_delete_in_flight(snapshot: &Snapshot<'_>, uid: &str) -> bool {
-    let accepted = snapshot.memory().and_then(|memory| memory.turns.pull_deletes.get(uid));
+    let accepted = snapshot.memory().and_then(|memory| memory.turns().pull_deletes.get(uid));
     accepted.is_some_and(|delete| is_expected(snapshot, delete.at, delete.version))
 }
 
 /// Whether the create of the pull pod with this name was refused half an hour ago, or later.
 pub(crate) fn is_pull_refused(snapshot: &Snapshot<'_>, name: &str) -> bool {
-    let refused = snapshot.memory().and_then(|memory| memory.turns.refused_pulls.get(name));
+    let refused = snapshot.memory().and_then(|memory| memory.turns().refused_pulls.get(name));
     refused.is_some_and(|at| is_lately(snapshot, *at))
 }
 
 /// The same of the change of the pod with this uid in its place.
 pub(crate) fn is_change_refused(snapshot: &Snapshot<'_>, uid: &str) -> bool {
-    let refused = snapshot.memory().and_then(|memory| memory.turns.refused_in_place.get(uid));
+    let refused = snapshot.memory().and_then(|memory| memory.turns().refused_in_place.get(uid));
     refused.is_some_and(|at| is_lately(snapshot, *at))
 }
 
@@ -101,23 +101,23 @@ fn is_lately(snapshot: &Snapshot<'_>, at: Timestamp) -> bool {
 
 /// The known uids of created pods.
 pub(crate) fn created<'s>(snapshot: &'s Snapshot<'_>) -> impl Iterator<Item = &'s str> {
-    let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates.values());
-    creates.filter_map(|create| create.uid.as_ref().map(|uid| uid.as_str()))
+    let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates().values());
+    creates.filter_map(|create| create.expected.uid.as_ref().map(|uid| uid.as_str()))
 }
 
 /// Creates that the snapshot does not show, by node.
 pub(crate) fn unseen_creates<'s>(snapshot: &'s Snapshot<'s>, pods: &ByUid<'_, PodIx>) -> Vec<Unseen<'s>> {
-    let creates = snapshot.memory().into_iter().flat_map(|memory| &memory.creates);
+    let creates = snapshot.memory().into_iter().flat_map(|memory| memory.creates());
     let expected = creates.filter(|(_, create)| is_expected(snapshot, create.at, create.version));
-    let hidden =
-        expected.filter(|(_, create)| create.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
+    let hidden = expected
+        .filter(|(_, create)| create.expected.uid.as_ref().and_then(|u| pods.get(u.as_str())).is_none());
     let unseen = hidden.filter_map(|(node, create)| {
         let node = snapshot.index().node(node.as_str())?;
         Some(Unseen {
             node,
-            revision: &create.revision,
+            revision: &create.expected.revision,
             at: create.at,
-            lost: create.uid.is_none(),
+            lost: create.expected.uid.is_none(),
             shown: false,
         })
     });
@@ -150,7 +150,7 @@ pub(crate) fn back_off(snapshot: &Snapshot<'_>, node: &str) -> (Option<Timestamp
     const FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
     const LONGEST_SECONDS: i64 = 15 * 60;
     let generation = snapshot.spec().failure_generation();
-    let last = snapshot.memory().and_then(|memory| memory.failures.get(node)).filter(|last| {
+    let last = snapshot.memory().and_then(|memory| memory.all_failures().get(node)).filter(|last| {
         let age = snapshot.now().duration_since(last.at);
         last.generation == generation && age < FORGOTTEN_AFTER && -FORGOTTEN_AFTER < age
     });

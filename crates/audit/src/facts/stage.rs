@@ -82,7 +82,7 @@ impl<'s> PodStages<'s> {
         PodStages {
             snapshot,
             ready_by: snapshot.now().checked_sub(snapshot.spec().min_ready()).ok(),
-            remembers_deletes: snapshot.memory().is_some_and(|memory| !memory.deletes.is_empty()),
+            remembers_deletes: snapshot.memory().is_some_and(|memory| !memory.deletes().is_empty()),
         }
     }
 

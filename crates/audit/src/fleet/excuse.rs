@@ -58,7 +58,7 @@ impl Absences {
         let reached_at = match stage {
             PodStage::Live(_) if updated => in_place::birth(pod, snapshot.now()),
             PodStage::Terminating => pod.deletion_asked_at().or_else(|| {
-                let deletes = snapshot.memory().map(|memory| &memory.deletes);
+                let deletes = snapshot.memory().map(|memory| memory.deletes());
                 deletes.and_then(|deletes| deletes.get(pod.uid)).map(|delete| delete.at)
             }),
             PodStage::Live(_) | PodStage::Failed | PodStage::Succeeded => None,
@@ -104,5 +104,5 @@ impl Absence {
 
 /// When the update deleted the pod of this node, if the memory still waits for a Ready one.
 pub(crate) fn taken_at(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
-    snapshot.memory()?.taken.get(node).map(|taken| taken.at)
+    snapshot.memory()?.taken().get(node).map(|taken| taken.at)
 }

@@ -178,7 +178,7 @@ impl Cluster {
 fn tracker(recording: &Recording) -> Tracker {
     let memory = recording.memory.clone().unwrap_or_default();
     let DaemonSet { metadata, owner, .. } = &recording.daemon_set;
-    Tracker::with_memory(metadata.uid.clone(), recording.policy.clone(), memory).of_kind(owner.clone())
+    Tracker::with_memory(metadata.uid.clone(), recording.policy.clone(), memory).with_kind(owner.clone())
 }
 
 fn observed(recording: &Recording) -> Observed<'_, &[Node], &[Pod], &[daemonset::model::ControllerRevision]> {

@@ -10,7 +10,7 @@ use crate::rollout::preview::EXAMPLE_POLICY;
 use crate::rollout::{not_sent, on_daemon_set, steered};
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::report::RolloutStage;
 use daemonset::{Policy, plan};
 use daemonset_view::steered::Steered;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 struct Subject {
     daemon_set: Value,
     policy: Policy,
-    powers: Powers,
+    powers: Permissions,
     problems: Vec<PolicyProblem>,
 }
 

@@ -10,7 +10,7 @@ use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
 use crate::simulate::progress::Bar;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset_apiserver::admission::FieldValidation;
 use daemonset_pictures::rehearsal::{Refused, Rehearsal};
 use daemonset_pictures::run::Run;
@@ -141,7 +141,7 @@ fn manifest(objects: &Objects, choice: &Choice, source: &Source) -> Result<Optio
     let choice = Choice { daemon_set: None, now: None, policy: None };
     let mut input = Input::from_list(objects, &choice).map_err(stop)?;
     // Nobody owns its namespace.
-    input.powers = Powers::all();
+    input.powers = Permissions::all();
     Ok(Some(input))
 }
 
@@ -187,7 +187,7 @@ fn read(simulation: &Simulation) -> Result<Start, Stop> {
     input.snapshot().map_err(|message| source.stop(message))?;
     if matches!(source, Source::Example { .. }) {
         // Its policies are tried, and nobody owns its namespace.
-        input.powers = Powers::all();
+        input.powers = Permissions::all();
     }
     Ok(Start::Cluster(input))
 }

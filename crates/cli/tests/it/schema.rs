@@ -3,7 +3,7 @@
 use crate::program::run;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use serde_json::{Map, Value, from_value, json};
 
 /// The schema that the program prints.
@@ -128,7 +128,7 @@ fn is_read(policy: &Value) -> bool {
         "spec": {"updateStrategy": {"type": "OnDelete"}},
     }))
     .unwrap();
-    Policy::from_annotations(&daemon_set, &Powers::parse("turn,evict,priority")).is_ok()
+    Policy::from_annotations(&daemon_set, &Permissions::parse("turn,evict,priority")).is_ok()
 }
 
 /// The pointer of each value in it.

@@ -1,4 +1,5 @@
 //! The figures of this process, under the names that Prometheus' client libraries give them. Linux alone tells them.
+#![allow(clippy::float_arithmetic, reason = "Prometheus counts in seconds")]
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};

@@ -4,7 +4,7 @@ use super::{POLICY, annotations};
 use crate::yaml;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Powers, TurnMode};
+use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Permissions, TurnMode};
 
 /// Where the policies of the DaemonSets come from.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl PolicyReading {
 #[derive(Debug, Clone, Default)]
 pub struct Granted {
     /// Those that its namespace has.
-    pub powers: Powers,
+    pub powers: Permissions,
     /// Why they are unknown, if they are. Then it has none.
     pub unreadable: Option<String>,
 }
@@ -142,7 +142,7 @@ impl Policies {
             return false;
         }
         // Whether a field is permitted is no matter here.
-        let read = self.of_file_of_driver(ds).with_annotations(ds, &Powers::all(), yaml::read);
+        let read = self.of_file_of_driver(ds).with_annotations(ds, &Permissions::all(), yaml::read);
         // With another strategy the turns are those of the controller that carries it out.
         let ends = |policy: &Policy| policy.turn.is_none() || ds.spec.update_strategy.kind == "OnDelete";
         read.is_ok_and(|policy| policy.drive.is_none() && ends(&policy))
@@ -282,7 +282,7 @@ mod tests {
             policies.needs_powers(&ds)
                 && !policies.needs_powers(&with_policy("RollingUpdate", "waves: [{}]"))
         );
-        let granted = Granted { powers: Powers::parse("turn"), unreadable: None };
+        let granted = Granted { powers: Permissions::parse("turn"), unreadable: None };
         let turn = TurnMode::Take(TurnPolicy::default().cordon(true));
         let reading = policies.read(&ds, &granted);
         assert_eq!((reading.policy.unwrap().turn, reading.problem), (Some(turn), None));
@@ -310,7 +310,7 @@ mod tests {
     /// The controller would end each turn as soon as the driver has begun it.
     #[test]
     fn a_controller_leaves_turns_to_the_driver() {
-        let granted = Granted { powers: Powers::all(), unreadable: None };
+        let granted = Granted { powers: Permissions::all(), unreadable: None };
         let text = format!("{DRIVE}\nturn: {{cordon: true}}");
         let reading = Policies::new(Policy::default(), Role::Controller)
             .read(&with_policy("OnDelete", &text), &granted);
@@ -440,7 +440,7 @@ mod tests {
         assert_eq!(reading.problem, None);
         assert_eq!(reading.policy.unwrap().rollout.unwrap().waves.len(), 3);
         let turns = between("before and after its pod is replaced:\n\n```yaml\n", "```");
-        let granted = Granted { powers: Powers::all(), unreadable: None };
+        let granted = Granted { powers: Permissions::all(), unreadable: None };
         let reading = Policies::new(Policy::default(), Role::Controller)
             .read(&with_policy("RollingUpdate", turns), &granted);
         assert_eq!(reading.problem, None);

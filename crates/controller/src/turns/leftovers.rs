@@ -62,7 +62,7 @@ impl Leftovers {
             }
         };
         daemon_sets.retain(|ds| !no_longer_driven.contains(&ds.metadata.uid));
-        let actions = turns::leftovers(nodes.iter().map(|node| &**node), &daemon_sets);
+        let actions = turns::abandoned_turns(nodes.iter().map(|node| &**node), &daemon_sets);
         let keys: HashSet<&str> = actions.iter().flat_map(turn_keys).collect();
         let has = |key: &&str| self.anothers.has(key, || nodes.clone());
         let anothers: HashSet<&str> = keys.into_iter().filter(has).collect();

@@ -29,7 +29,7 @@ use crate::watches::Scope;
 use anothers::AnothersTurns;
 use daemons::Daemons;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::policy::{DrainPolicy, Powers};
+use daemonset::policy::{DrainPolicy, Permissions};
 use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Action, Plan, TurnReason, turns};
 use drain::{DRAINED, Target, Tools};
@@ -103,7 +103,7 @@ impl Turns {
     }
 
     /// The powers of a namespace.
-    pub(crate) fn powers_of(&self, namespace: &str) -> Reading<Powers> {
+    pub(crate) fn powers_of(&self, namespace: &str) -> Reading<Permissions> {
         self.powers.of(namespace)
     }
 

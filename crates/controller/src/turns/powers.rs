@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::rollout;
 use crate::tasks::Tasks;
 use daemonset::model::Labels;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use k8s_openapi::api::core::v1::Namespace as WholeNamespace;
 use kube::Client;
 use kube::core::ObjectMeta;
@@ -41,9 +41,9 @@ struct Known {
 #[derive(Default)]
 struct ByName {
     /// The namespaces with a power.
-    powers: HashMap<String, Powers>,
+    powers: HashMap<String, Permissions>,
     /// Those of a list that is not complete.
-    listed: HashMap<String, Powers>,
+    listed: HashMap<String, Permissions>,
 }
 
 impl NamespacePowers {
@@ -58,7 +58,7 @@ impl NamespacePowers {
     }
 
     /// The powers of a namespace.
-    pub(crate) fn of(&self, namespace: &str) -> Reading<Powers> {
+    pub(crate) fn of(&self, namespace: &str) -> Reading<Permissions> {
         self.watch.ask().map(|()| self.known.powers().powers.get(namespace).copied().unwrap_or_default())
     }
 }
@@ -77,10 +77,10 @@ impl Known {
         }
     }
 
-    fn set(&self, namespace: &Namespace, powers: Powers) {
+    fn set(&self, namespace: &Namespace, powers: Permissions) {
         let name = namespace.metadata.name.clone().unwrap_or_default();
         let mut by_name = self.powers();
-        let before = match powers == Powers::default() {
+        let before = match powers == Permissions::default() {
             true => by_name.powers.remove(&name),
             false => by_name.powers.insert(name.clone(), powers),
         };
@@ -98,7 +98,7 @@ impl Sink<Namespace> for Known {
             Event::Init => self.powers().listed.clear(),
             Event::InitApply(namespace) => {
                 let powers = powers(&namespace);
-                if powers != Powers::default() {
+                if powers != Permissions::default() {
                     self.powers().listed.insert(namespace.metadata.name.unwrap_or_default(), powers);
                 }
             }
@@ -107,7 +107,7 @@ impl Sink<Namespace> for Known {
                 by_name.powers = take(&mut by_name.listed);
             }
             Event::Apply(namespace) => self.set(&namespace, powers(&namespace)),
-            Event::Delete(namespace) => self.set(&namespace, Powers::default()),
+            Event::Delete(namespace) => self.set(&namespace, Permissions::default()),
         }
     }
 
@@ -116,8 +116,8 @@ impl Sink<Namespace> for Known {
     }
 }
 
-fn powers(namespace: &Namespace) -> Powers {
+fn powers(namespace: &Namespace) -> Permissions {
     let annotations = namespace.metadata.annotations.iter().flatten();
     let annotations: Labels = annotations.map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    Powers::of_namespace(&annotations)
+    Permissions::of_namespace(&annotations)
 }

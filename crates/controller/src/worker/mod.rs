@@ -78,7 +78,7 @@ pub struct Worker {
     pub clock: Clock,
     /// The signs of another DaemonSet controller.
     pub other_controller: OtherController,
-    /// Powers, drains and the like.
+    /// Permissions, drains and the like.
     pub turns: Turns,
     /// The state between two reconciles, by DaemonSet.
     pub per_daemon_set: Arc<Mutex<HashMap<Key, PerDaemonSet>>>,

@@ -7,7 +7,7 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::policy::{Granted, PolicyProblem, PolicyReading};
 use crate::turns::{Free, Reading};
 use daemonset::model::DaemonSet;
-use daemonset::policy::{FitPolicy, Powers};
+use daemonset::policy::{FitPolicy, Permissions};
 use daemonset::{EventType, Plan};
 
 /// Whether a DaemonSet is planned.
@@ -71,7 +71,7 @@ impl Worker {
             Reading::NotYet => None,
             Reading::Read(powers) => Some(Granted { powers, unreadable: None }),
             Reading::Unreadable(reason) => {
-                Some(Granted { powers: Powers::default(), unreadable: Some(reason) })
+                Some(Granted { powers: Permissions::default(), unreadable: Some(reason) })
             }
         }
     }

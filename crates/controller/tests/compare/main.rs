@@ -1,4 +1,5 @@
 //! Stories of two controllers on one cluster: another one that acts, and ours that compares.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod pair;
 

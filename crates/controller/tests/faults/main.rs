@@ -5,6 +5,7 @@
 //! paused clock: an hour takes a moment.
 //!
 //! `FAULTS_SEEDS=1000` runs more of the random stories, `FAULTS_SEED=7` one of them.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod admission_policy;
 mod api_server;

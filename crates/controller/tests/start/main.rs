@@ -1,5 +1,6 @@
 //! The start of the process: its command line, its policy, and an API server that is not there. And its end: a signal, and a log
 //! that no one reads any more.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod api;
 mod manifests;

@@ -4,6 +4,7 @@
 //!
 //! `KUBECONFIG=… cargo test --release -p daemonset-controller --test story -- --nocapture --test-threads 1`; `KILLS=50` is the
 //! number of times that the controller is killed.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod approval;
 mod budget_watch;

@@ -1,4 +1,5 @@
 //! Plans of a custom kind, executed against an API server in process that refuses calls and loses answers. Time is tokio's paused clock.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod responses;
 mod restores;

@@ -46,7 +46,7 @@ fn operator<S: Sender>(server: &Server, sender: S) -> Operator<S> {
     Operator {
         server: server.clone(),
         executor: Executor::new(sender, "my-operator").with_clock(clock),
-        in_flight: InFlight::new(Reconciler::new("u1", Policy::default()).of_kind(agent_set())),
+        in_flight: InFlight::new(Reconciler::new("u1", Policy::default()).with_kind(agent_set())),
         calls: Vec::new(),
         events: Vec::new(),
         cached_pods: Vec::new(),
@@ -335,7 +335,7 @@ async fn a_change_in_place_that_nobody_has_rejected_is_tried_again() {
     let mut operator = operator(&server, NotConnected(server.client(), refused_once));
     let mut policy = Policy::default();
     policy.in_place = InPlacePolicy::IfPossible;
-    operator.in_flight = InFlight::new(Reconciler::new("u1", policy).of_kind(agent_set()));
+    operator.in_flight = InFlight::new(Reconciler::new("u1", policy).with_kind(agent_set()));
     operator.sync_until_quiet().await;
     let run = |pod: &mut Value, node: &str| {
         pod["spec"]["nodeName"] = json!(node);

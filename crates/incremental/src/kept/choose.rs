@@ -105,7 +105,7 @@ impl Kept {
         let is_old = |facts: &&RevisionFacts| facts.claim.is_ours() && !facts.has_content;
         let old = self.revision_facts.iter().filter(is_old).count();
         let is_beyond = beyond_limit(old, self.spec.daemon_set.spec.revision_history_limit) > 0;
-        let nodes = is_beyond.then(|| memory.creates.keys());
+        let nodes = is_beyond.then(|| memory.creates().keys());
         nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
     }
 

@@ -1,7 +1,6 @@
 //! The evaluation of nodes, found with the steps of a decision.
 
 use super::evaluation::{Effect, Effects, Instants, NodeEvaluation};
-use super::memory::next_end;
 use daemonset::internal::{
     Claim, Counts, Figure, Fleet, History, IndexVec, NodeIx, NodeSync, Placement, PodIx, Strategy,
     available_at, deletes_come_last, eligible, next_available_on, node_free_at, urgency,
@@ -113,7 +112,7 @@ impl Steps<'_> {
             let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
             let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
             let name = snapshot.node(node).name;
-            next_end(memory, name, pods().map(|pod| pod.uid), (in_flight, taken), snapshot.now())
+            memory.next_end(name, pods().map(|pod| pod.uid), (in_flight, taken), snapshot.now())
         });
         of_pods.chain(of_memory).min()
     }
@@ -122,7 +121,7 @@ impl Steps<'_> {
     fn expects_until(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let snapshot = self.fleet.snapshot;
         let create = self.fleet.in_flight(node).map(|create| create.until);
-        let deletes = memory.filter(|memory| !memory.deletes.is_empty()).into_iter().flat_map(|memory| {
+        let deletes = memory.filter(|memory| !memory.deletes().is_empty()).into_iter().flat_map(|memory| {
             let ours = self.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
             let unseen = ours.map(|pod| snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
             unseen.filter_map(|pod| memory.deleting_until(pod.uid, snapshot))

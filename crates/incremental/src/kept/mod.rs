@@ -38,7 +38,6 @@ use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::Evaluations;
 use facts::{NOWHERE, Slot};
 use jiff::Timestamp;
-use memory::nodes_with_entries;
 use objects::Objects;
 use partial::partial_snapshot;
 use recheck::Recheck;
@@ -275,7 +274,7 @@ impl Kept {
 
     /// The slots of the nodes that the memory has an entry of, or of a pod of theirs; some more than once.
     pub(crate) fn remembered_slots<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
-        let nodes = nodes_with_entries(memory).chain(self.recheck.nodes_of_deletes());
+        let nodes = memory.nodes_with_entries().chain(self.recheck.nodes_of_deletes());
         nodes.filter_map(|node| self.node_slot(node.as_str()))
     }
 

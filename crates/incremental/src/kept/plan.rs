@@ -2,7 +2,6 @@
 
 use super::evaluation::NodeEvaluation;
 use super::facts::Slot;
-use super::memory::{add_deletes, forget, has_entries_of, part};
 use super::partial::partial_snapshot;
 use super::rollout::KeptRollout;
 use super::{HistoryFacts, Kept, evaluate};
@@ -44,11 +43,11 @@ impl Kept {
             return Err(NeedsLists::Bug);
         }
         plan.report.scope = ReportScope::ChangedNodes;
-        forget(memory, &before, &after);
+        memory.forget_lost(&before, &after);
         for node in self.recheck.forget(&before, &after) {
             self.mark_dirty(&node);
         }
-        self.recheck.unknown.retain(|node| has_entries_of(memory, node.as_str()));
+        self.recheck.unknown.retain(|node| memory.has_entries_of(node.as_str()));
         let created = plan.actions.iter().find_map(|action| match action {
             Action::CreatePod { pod, .. } if !pod.shared.is_base => Some(&pod.shared),
             _ => None,
@@ -78,7 +77,7 @@ impl Kept {
         names.extend(self.recheck.unknown.iter().cloned());
         if self.is_history_stale {
             // A create in flight is of the current revision, or of another one.
-            names.extend(memory.creates.keys().cloned());
+            names.extend(memory.creates().keys().cloned());
         }
         names.into_iter().collect()
     }
@@ -127,7 +126,7 @@ impl Kept {
     /// Marks all nodes where the history has changed in a way that evaluations depend on.
     fn compare_history(&mut self, memory: &Memory, at: ObservedAt) {
         // While a restored template is awaited nothing is renumbered: numbers change when it is remembered, shown, or awaited no longer.
-        let remembers_restore = memory.restores.as_ref().is_some_and(|restores| restores.accepted.is_some());
+        let remembers_restore = memory.restored().is_some();
         self.is_history_stale |= remembers_restore || self.awaited_template;
         let is_known = |history_facts: &HistoryFacts| {
             let mut hashes = self.objects.live_hashes();
@@ -209,7 +208,7 @@ impl Kept {
         let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
         let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
-        add_deletes(&mut before, memory, &gone);
+        before.add_deletes(memory, &gone);
         let mut after = before.clone();
         let snapshot = partial_snapshot(self, &slots, before, at);
         let node = |slot: Slot| slots.binary_search(&slot).ok().map(NodeIx::new);
@@ -243,7 +242,7 @@ impl Kept {
         let nodes = || slots.iter().filter_map(|slot| self.objects.node(*slot));
         let node_names = nodes().map(|node| &node.facts.name).chain(names).map(NodeName::as_str);
         let pods = nodes().flat_map(|node| self.objects.pods_of(node)).chain(self.objects.strays());
-        part(memory, node_names, pods.map(|pod| pod.uid()))
+        memory.part(node_names, pods.map(|pod| pod.uid()))
     }
 }
 

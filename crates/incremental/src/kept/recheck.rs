@@ -3,7 +3,6 @@
 //! [`Memory::observe`] compares every entry with every pod. A kept state compares an entry when something about it has
 //! changed: its node or pod, its time, or the version of the list of pods.
 
-use super::memory::{has_entries_of, nodes_with_entries};
 use super::objects::Objects;
 use daemonset::model::{NodeName, Uid};
 use daemonset::{Action, Memory};
@@ -30,30 +29,30 @@ impl Recheck {
     /// For a memory that has observed the objects: each of its deletes has its pod.
     pub(super) fn new(memory: &Memory, objects: &Objects) -> Self {
         let mut recheck = Recheck::default();
-        for node in memory.creates.keys() {
+        for node in memory.creates().keys() {
             recheck.create(node, memory);
         }
-        if !memory.deletes.is_empty() {
-            let pods = objects.pods.iter().filter(|(_, pod)| memory.deletes.contains_key(pod.uid()));
+        if !memory.deletes().is_empty() {
+            let pods = objects.pods.iter().filter(|(_, pod)| memory.deletes().contains_key(pod.uid()));
             for (_, pod) in pods {
                 let node = objects.node(pod.node).map(|node| node.facts.name.clone());
                 let node = node.or_else(|| pod.missing_target().map(NodeName::from)).unwrap_or_default();
                 recheck.delete(&pod.uid().into(), &node, memory);
             }
         }
-        let unknown = nodes_with_entries(memory).filter(|node| objects.node_slot(node.as_str()).is_none());
+        let unknown = memory.nodes_with_entries().filter(|node| objects.node_slot(node.as_str()).is_none());
         recheck.unknown.extend(unknown.cloned());
         recheck
     }
 
     fn create(&mut self, node: &NodeName, memory: &Memory) {
-        let Some(create) = memory.creates.get(node) else { return };
+        let Some(create) = memory.creates().get(node) else { return };
         self.versions.extend(create.version.map(|version| (version, node.clone())));
-        self.creates.extend(create.uid.clone().map(|uid| (uid, node.clone())));
+        self.creates.extend(create.expected.uid.clone().map(|uid| (uid, node.clone())));
     }
 
     fn delete(&mut self, uid: &Uid, node: &NodeName, memory: &Memory) {
-        let Some(delete) = memory.deletes.get(uid) else { return };
+        let Some(delete) = memory.deletes().get(uid) else { return };
         self.versions.extend(delete.version.map(|version| (version, node.clone())));
         self.deletes.insert(uid.clone(), node.clone());
     }
@@ -94,7 +93,7 @@ impl Recheck {
 
     /// The node is not there, or no longer.
     pub(super) fn unknown(&mut self, name: &str, memory: &Memory) {
-        if has_entries_of(memory, name) {
+        if memory.has_entries_of(name) {
             self.unknown.insert(name.into());
         }
     }
@@ -111,14 +110,15 @@ impl Recheck {
     /// The memory has forgotten the entries that `before` has and `after` lacks. Returns the nodes that it no longer waits
     /// for.
     pub(super) fn forget(&mut self, before: &Memory, after: &Memory) -> Vec<NodeName> {
-        for (node, create) in before.creates.iter().filter(|(node, _)| !after.creates.contains_key(*node)) {
+        for (node, create) in before.creates().iter().filter(|(node, _)| !after.creates().contains_key(*node))
+        {
             create.version.map(|version| self.versions.remove(&(version, node.clone())));
-            create.uid.as_ref().map(|uid| self.creates.remove(uid));
+            create.expected.uid.as_ref().map(|uid| self.creates.remove(uid));
         }
-        for (uid, delete) in before.deletes.iter().filter(|(uid, _)| !after.deletes.contains_key(*uid)) {
+        for (uid, delete) in before.deletes().iter().filter(|(uid, _)| !after.deletes().contains_key(*uid)) {
             let Some(node) = self.deletes.remove(uid) else { continue };
             delete.version.map(|version| self.versions.remove(&(version, node)));
         }
-        before.taken.keys().filter(|node| !after.taken.contains_key(*node)).cloned().collect()
+        before.taken().keys().filter(|node| !after.taken().contains_key(*node)).cloned().collect()
     }
 }

@@ -2,6 +2,7 @@
 //! an hour takes a moment.
 //!
 //! `FAULTS_SEEDS=1000` runs more of the random hours.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod chaos;
 mod fault;

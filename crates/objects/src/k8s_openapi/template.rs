@@ -64,26 +64,25 @@ pub(crate) fn stored_template<'a>(
     ds: &'a DaemonSet,
     selector: &Selector<'_>,
     revisions: &[RevisionView<'a>],
-    ingredients: &Value,
+    inputs: &Value,
 ) -> Option<Cow<'a, Value>> {
     let template = &ds.spec.template;
     let ours = |revision: &&RevisionView<'a>| claim(ds, selector, revision).is_ours();
-    let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, ingredients, revision);
+    let released = |revision: &&RevisionView<'a>| is_named_by_content(ds, inputs, revision);
     recovered(template, revisions.iter().filter(ours))
         .or_else(|| recovered(template, revisions.iter().filter(released)))
 }
 
 /// Whether a revision has the name for its own content, and would be the current one for its own template. The
 /// DaemonSet's template can't give that name, since it has lost fields.
-fn is_named_by_content(ds: &DaemonSet, ingredients: &Value, revision: &RevisionView<'_>) -> bool {
+fn is_named_by_content(ds: &DaemonSet, inputs: &Value, revision: &RevisionView<'_>) -> bool {
     let named = |template: &Value| {
         let collisions = ds.status.collision_count.unwrap_or(0);
-        revision.name == name(ds, &content_hash(template, ingredients, collisions))
+        revision.name == name(ds, &content_hash(template, inputs, collisions))
     };
     revision.namespace == ds.metadata.namespace
-        && stored(revision.data).is_some_and(|template| {
-            can_be_current(ds, (&template, ingredients), revision) && named(&template)
-        })
+        && stored(revision.data)
+            .is_some_and(|template| can_be_current(ds, (&template, inputs), revision) && named(&template))
 }
 
 /// The template of the first-ranked revision that equals `template` after the lossy round trip; `template` itself if that

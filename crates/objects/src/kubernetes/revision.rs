@@ -7,8 +7,8 @@ use crate::words::ownership::{ClaimVerdict, Ownership};
 use serde_json::Value;
 use std::cmp::Reverse;
 
-/// The member of a revision's data that holds the ingredients of its manifests, beside the template's patch.
-pub const INGREDIENTS: &str = "ingredients";
+/// The member of a revision's data that holds the inputs of its manifests, beside the template's patch.
+pub const INPUTS: &str = "ingredients";
 
 /// The name of the revision with this hash (v1.36 `controller_history.go ControllerRevisionName`).
 pub fn name(ds: &DaemonSet, hash: &str) -> String {
@@ -27,14 +27,14 @@ pub fn has_template(data: &Value, template: &Value) -> bool {
             .all(|(key, value)| template.get(key).is_some_and(|other| canonical_json::equal(value, other)))
 }
 
-/// The ingredients in stored data; null where there are none.
-pub fn ingredients(data: &Value) -> &Value {
-    data.get(INGREDIENTS).unwrap_or(&Value::Null)
+/// The inputs in stored data; null where there are none.
+pub fn inputs(data: &Value) -> &Value {
+    data.get(INPUTS).unwrap_or(&Value::Null)
 }
 
-/// Whether stored data holds this template and these ingredients, null where there are none.
+/// Whether stored data holds this template and these inputs, null where there are none.
 pub fn has_content(data: &Value, template: &Value, wanted: &Value) -> bool {
-    canonical_json::equal(ingredients(data), wanted) && has_template(data, template)
+    canonical_json::equal(inputs(data), wanted) && has_template(data, template)
 }
 
 /// Whether a revision belongs to the DaemonSet.
@@ -58,12 +58,12 @@ pub fn rank<'a>(view: &RevisionView<'a>) -> (Reverse<i64>, Option<jiff::Timestam
 /// pass.
 pub fn can_be_current(
     ds: &DaemonSet,
-    (template, ingredients): (&Value, &Value),
+    (template, inputs): (&Value, &Value),
     revision: &RevisionView<'_>,
 ) -> bool {
     let free = match Ownership::from_controller(revision.controller, ds.metadata.uid.as_str()) {
         Ownership::Orphan | Ownership::Controlled => true,
         Ownership::Foreign => false,
     };
-    free && revision.deleted_at.is_none() && has_content(revision.data, template, ingredients)
+    free && revision.deleted_at.is_none() && has_content(revision.data, template, inputs)
 }

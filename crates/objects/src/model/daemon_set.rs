@@ -36,7 +36,7 @@ pub struct DaemonSet {
     /// DaemonSet, as in the items of a list. A controller of a custom kind whose objects do not have the form of a DaemonSet sets it
     /// here; with the wrong one, the garbage collector would look for an owner that does not exist, and delete the pods. Hence the
     /// driver of a custom kind is made with the kind, too, and refuses every other one:
-    /// `daemonset::Reconciler::of_kind`.
+    /// `daemonset::Reconciler::with_kind`.
     #[serde(flatten, skip_serializing_if = "Owner::is_default")]
     pub owner: Owner,
     /// Object metadata.

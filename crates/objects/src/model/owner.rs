@@ -11,7 +11,7 @@ const KIND: &str = "DaemonSet";
 ///
 /// It is a part of a [`DaemonSet`](crate::model::DaemonSet), since it is a part of the object: its `apiVersion` and `kind`. So one
 /// value decides about owner references, the path of the status, the object of events and the texts. The drivers are made with it, too
-/// (`daemonset::Reconciler::of_kind`), and refuse an object of another kind. `docs/custom-kind.md` of the crate `daemonset` has all that the
+/// (`daemonset::Reconciler::with_kind`), and refuse an object of another kind. `docs/custom-kind.md` of the crate `daemonset` has all that the
 /// controller of a custom kind does and keeps, and its example `custom_kind` is one.
 ///
 /// ```

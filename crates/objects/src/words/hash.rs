@@ -19,12 +19,12 @@ const SAFE_ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 const HASH_LENGTH: u32 = 10;
 
 /// The hash in the name and label of a revision: SHA-256 over the template's canonical JSON and the collision count, then
-/// over the canonical JSON of the ingredients if there are any, shortened to ten letters.
-pub fn content_hash(template: &Value, ingredients: &Value, collision_count: i32) -> String {
+/// over the canonical JSON of the inputs if there are any, shortened to ten letters.
+pub fn content_hash(template: &Value, inputs: &Value, collision_count: i32) -> String {
     let text = canonical_json::to_string;
     let mut digest = Sha256::new().chain_update(text(template)).chain_update(collision_count.to_le_bytes());
-    if !ingredients.is_null() {
-        digest.update(text(ingredients));
+    if !inputs.is_null() {
+        digest.update(text(inputs));
     }
     safe_text(&digest.finalize())
 }

@@ -211,10 +211,10 @@ fn uids_and_versions(recording: &Recording) -> impl Iterator<Item = (&Uid, &str)
 
 /// The uids of the pods that the memory knows of, with the versions of the outcomes.
 fn remembered(memory: &Memory) -> impl Iterator<Item = (&Uid, Option<u64>)> {
-    let creates = memory.creates.values();
-    let creates = creates.filter_map(|create| Some((create.uid.as_ref()?, create.version)));
-    let deletes = memory.deletes.iter().map(|(uid, delete)| (uid, delete.version));
-    creates.chain(deletes).chain(memory.taken.values().map(|taken| (&taken.uid, None)))
+    let creates = memory.creates().values();
+    let creates = creates.filter_map(|create| Some((create.expected.uid.as_ref()?, create.version)));
+    let deletes = memory.deletes().iter().map(|(uid, delete)| (uid, delete.version));
+    creates.chain(deletes).chain(memory.taken().values().map(|taken| (&taken.uid, None)))
 }
 
 /// The earliest creation time of the DaemonSet and the pods.

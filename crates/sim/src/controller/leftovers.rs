@@ -29,7 +29,7 @@ impl Controller {
         if is_due {
             self.leftovers_at = Some(later(environment.now, INTERVAL));
             let nodes = self.cache.objects.nodes.values().map(|node| &**node);
-            for action in turns::leftovers(nodes, &daemon_sets) {
+            for action in turns::abandoned_turns(nodes, &daemon_sets) {
                 if !self.is_refused() {
                     // Where the node has changed since, the next look finds the turn again.
                     let _ = environment.execute(&action, Actor::Controller);

@@ -191,7 +191,7 @@ impl Controller {
             Some(daemon_set) => (daemon_set.metadata.uid.clone(), daemon_set.owner.clone()),
             None => Default::default(),
         };
-        self.tracker = Tracker::with_memory(uid, self.settings.policy.clone(), memory).of_kind(kind);
+        self.tracker = Tracker::with_memory(uid, self.settings.policy.clone(), memory).with_kind(kind);
     }
 
     /// The instant of the next reconcile, if no other event comes first.
@@ -275,7 +275,7 @@ impl Controller {
         // Before the memory is copied: that of another DaemonSet is refused.
         if !self.settings.remembers || *self.tracker.uid() != daemon_set.metadata.uid {
             let DaemonSet { metadata, owner, .. } = &**daemon_set;
-            self.tracker = Tracker::new(metadata.uid.clone(), policy.clone()).of_kind(owner.clone());
+            self.tracker = Tracker::new(metadata.uid.clone(), policy.clone()).with_kind(owner.clone());
         }
         let mut at = ObservedAt::new(now);
         if self.settings.knows_versions {

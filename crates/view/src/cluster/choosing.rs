@@ -122,7 +122,7 @@ impl Objects {
             ending_namespaces: self.ending_namespaces,
             memory: self.memory,
             free: self.free,
-            ingredients: self.ingredients,
+            inputs: self.inputs,
             pods_version: self.pods_version,
             nodes_version: self.nodes_version,
         })
@@ -164,7 +164,7 @@ impl Objects {
         recording.policy = policy;
         recording.memory = self.memory;
         recording.free = self.free;
-        recording.ingredients = self.ingredients;
+        recording.inputs = self.inputs;
         (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
         Ok(Decision { recording, places, policy_problems, powers })
     }

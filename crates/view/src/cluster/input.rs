@@ -5,7 +5,7 @@ use crate::cluster::places::Places;
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Objects, Wanted, documents};
 use crate::hostile;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::{Policy, Recording, Snapshot};
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
@@ -82,8 +82,8 @@ fn with_stand_ins(recording: Recording) -> Result<Recording, serde_json::Error> 
 }
 
 /// The powers that a recorded policy had, as far as it shows: it has the choices of the annotations in it.
-fn powers_of(policy: &Policy) -> Powers {
-    Powers::default()
+fn powers_of(policy: &Policy) -> Permissions {
+    Permissions::default()
         .turn(policy.turn.is_some())
         .evict(policy.drain.is_some())
         .priority(policy.priority_class_name.is_some())
@@ -105,7 +105,7 @@ pub struct Input {
     /// Why the rollout counts as paused, where its policy can't be read.
     pub policy_problems: Vec<PolicyProblem>,
     /// The powers of its annotations.
-    pub powers: Powers,
+    pub powers: Permissions,
     /// Where in a List its objects were.
     places: Option<Places>,
 }

@@ -7,7 +7,7 @@ use crate::cluster::places::Places;
 use crate::cluster::policy::{POLICY, PolicyProblem, may_need_powers};
 use crate::cluster::refusals::Refusals;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, ResourceList};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset::{Memory, ObservedAt, Policy, Recording};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -40,11 +40,11 @@ impl<T> RawItem<T> {
 
 /// The powers of the annotations of DaemonSets, by their namespace.
 #[derive(Debug, Clone, Default)]
-pub struct NamespacePowers(pub(super) BTreeMap<String, Powers>);
+pub struct NamespacePowers(pub(super) BTreeMap<String, Permissions>);
 
 impl NamespacePowers {
     /// None for a namespace that is not among the objects.
-    pub fn of(&self, namespace: &str) -> Powers {
+    pub fn of(&self, namespace: &str) -> Permissions {
         self.0.get(namespace).copied().unwrap_or_default()
     }
 
@@ -81,8 +81,8 @@ pub struct Objects {
     pub(super) memory: Option<Memory>,
     /// The free resources of the nodes of a Recording.
     pub(super) free: BTreeMap<NodeName, ResourceList>,
-    /// The ingredients of the pods of a Recording: those of a kind of its own.
-    pub(super) ingredients: Value,
+    /// The inputs of the pods of a Recording: those of a kind of its own.
+    pub(super) inputs: Value,
     /// The versions of a Recording's lists.
     pub(super) pods_version: Option<u64>,
     pub(super) nodes_version: Option<u64>,
@@ -114,7 +114,7 @@ impl Default for Objects {
             policy: None,
             memory: None,
             free: BTreeMap::new(),
-            ingredients: Value::Null,
+            inputs: Value::Null,
             pods_version: None,
             nodes_version: None,
             base_policy: Policy::default(),
@@ -149,8 +149,8 @@ pub struct Models {
     pub memory: Option<Memory>,
     /// The free resources of nodes, where they are known.
     pub free: BTreeMap<NodeName, ResourceList>,
-    /// The ingredients of a Recording's pods.
-    pub ingredients: Value,
+    /// The inputs of a Recording's pods.
+    pub inputs: Value,
     pub(super) pods_version: Option<u64>,
     pub(super) nodes_version: Option<u64>,
     /// The positions of the nodes, by name.
@@ -165,7 +165,7 @@ impl Models {
         at
     }
 
-    /// The decision about the DaemonSet of a Recording, whose pods have ingredients of their own.
+    /// The decision about the DaemonSet of a Recording, whose pods have inputs of their own.
     pub(crate) fn recording(&self, daemon_set: &DaemonSet, policy: &Policy, now: Timestamp) -> Recording {
         let mut recording = Recording::new(daemon_set.clone(), now);
         (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
@@ -173,7 +173,7 @@ impl Models {
         recording.pods = self.pods.clone();
         recording.revisions = self.revisions.clone();
         recording.policy = policy.clone();
-        recording.ingredients = self.ingredients.clone();
+        recording.inputs = self.inputs.clone();
         recording.memory = self.memory.clone();
         recording.free = self.free.clone();
         recording
@@ -191,7 +191,7 @@ pub(super) struct Decision {
     pub(super) recording: Recording,
     pub(super) places: Places,
     pub(super) policy_problems: Vec<PolicyProblem>,
-    pub(super) powers: Powers,
+    pub(super) powers: Permissions,
 }
 
 impl Objects {
@@ -217,7 +217,7 @@ impl Objects {
     }
 
     /// The powers of a namespace; none where there is no such object.
-    pub fn powers_of(&self, namespace: &str) -> Powers {
+    pub fn powers_of(&self, namespace: &str) -> Permissions {
         self.powers.of(namespace)
     }
 

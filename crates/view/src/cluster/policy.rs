@@ -4,7 +4,7 @@ use crate::cluster::documents;
 use crate::hostile;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Powers};
+use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Permissions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -84,7 +84,11 @@ pub fn in_words(problems: &[PolicyProblem], file: Option<&str>) -> String {
 }
 
 /// These choices with those of the annotations. As the controller does, the rollout is paused where there are problems.
-pub fn with_annotations(policy: &Policy, ds: &DaemonSet, powers: &Powers) -> (Policy, Vec<PolicyProblem>) {
+pub fn with_annotations(
+    policy: &Policy,
+    ds: &DaemonSet,
+    powers: &Permissions,
+) -> (Policy, Vec<PolicyProblem>) {
     match policy.clone().with_annotations(ds, powers, yaml) {
         Ok(policy) => (policy, Vec::new()),
         Err(invalid) => (invalid.policy(policy.clone()), problems(ds, &invalid)),
@@ -154,12 +158,12 @@ fn problems(ds: &DaemonSet, found: &InvalidRolloutPolicy) -> Vec<PolicyProblem> 
     problems
 }
 
-/// Every field that can't be read; then the problems of those that can be. Powers are looked at elsewhere.
+/// Every field that can't be read; then the problems of those that can be. Permissions are looked at elsewhere.
 fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<PolicyProblem> {
     let problems_of = |value: &Value| {
         let mut alone = ds.clone();
         alone.metadata.annotations = [(POLICY, "")].into_iter().collect();
-        let read = Policy::default().with_annotations(&alone, &Powers::all(), |_| Ok(value.clone()));
+        let read = Policy::default().with_annotations(&alone, &Permissions::all(), |_| Ok(value.clone()));
         read.err().iter().flat_map(PolicyProblem::all_of).collect::<Vec<_>>()
     };
     let unreadable = |value: &Value| match is_readable(value) {
@@ -267,7 +271,7 @@ fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
 mod tests {
     use super::{POLICY, take_out, with_annotations};
     use daemonset::Policy;
-    use daemonset::policy::Powers;
+    use daemonset::policy::Permissions;
     use serde_json::{from_value, json};
 
     /// Even the reader of a text takes memory.
@@ -276,7 +280,7 @@ mod tests {
         let policy = |spaces: usize| {
             let text = format!("waves: [{{upTo: half}}]{}", " ".repeat(spaces));
             let ds = from_value(json!({"metadata": {"annotations": {POLICY: text}}})).unwrap();
-            let (_, problems) = with_annotations(&Policy::default(), &ds, &Powers::default());
+            let (_, problems) = with_annotations(&Policy::default(), &ds, &Permissions::default());
             problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
         };
         assert_eq!(policy(0), ["waves[0].upTo"]);

@@ -9,7 +9,7 @@ use crate::cluster::object::{
 use crate::cluster::objects::{Item, Objects, RawItem};
 use crate::hostile;
 use daemonset::model::{Labels, Node, Pod, PodMeta};
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -61,7 +61,7 @@ impl Objects {
         self.pods_version = member(path, &value, "podsVersion")?;
         self.nodes_version = member(path, &value, "nodesVersion")?;
         let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);
-        self.ingredients = take("ingredients");
+        self.inputs = take("ingredients");
         self.add_of_kind(Kind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
         for (member, kind) in
             [("revisions", Kind::ControllerRevision), ("nodes", Kind::Node), ("pods", Kind::Pod)]
@@ -116,7 +116,7 @@ impl Objects {
             Kind::Namespace => {
                 let annotations = raw.pointer("/metadata/annotations");
                 let annotations = annotations.and_then(|value| Labels::deserialize(value).ok());
-                let powers = annotations.as_ref().map(Powers::of_namespace).unwrap_or_default();
+                let powers = annotations.as_ref().map(Permissions::of_namespace).unwrap_or_default();
                 self.powers.0.insert(name(&raw).to_owned(), powers);
                 if raw.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string) {
                     self.ending_namespaces.insert(name(&raw).to_owned());

@@ -7,7 +7,7 @@ use crate::hostile;
 use crate::policy;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
-use daemonset::policy::Powers;
+use daemonset::policy::Permissions;
 use daemonset_apiserver::admission::{
     FieldValidation, Refusal, Request, Restart, Rules, TemplateDiff, respond,
 };
@@ -21,7 +21,7 @@ pub fn look(
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
-    (powers, now): (&Powers, Timestamp),
+    (powers, now): (&Permissions, Timestamp),
 ) -> Vec<Finding> {
     let (namespace, name) = full_name.split_once('/').unwrap_or_default();
     let is_other = |other: &&DaemonSet| {

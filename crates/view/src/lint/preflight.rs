@@ -4,7 +4,7 @@ use daemonset::internal::template_generation;
 use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use daemonset::model::{DaemonSet, ResourceList};
-use daemonset::policy::{InvalidRolloutPolicy, Powers};
+use daemonset::policy::{InvalidRolloutPolicy, Permissions};
 use daemonset::{InvalidSnapshot, NodeView, Observed, PodView, Policy, RevisionView, Snapshot};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -133,7 +133,7 @@ impl<'a> Preflight<'a> {
     #[must_use]
     pub fn read_annotations(
         mut self,
-        powers: &Powers,
+        powers: &Permissions,
         read: impl FnOnce(&str) -> Result<Value, String>,
     ) -> Self {
         match self.policy.clone().with_annotations(self.daemon_set, powers, read) {

@@ -68,7 +68,7 @@ pub fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
             }
         };
         let decided = |snapshot: Snapshot<'_>| (plan(&snapshot), details(&snapshot));
-        let checked = if models.ingredients.is_null() {
+        let checked = if models.inputs.is_null() {
             let mut snapshot = Snapshot::new(observed, models.observed_at(now)).policy(&policy);
             if let Some(memory) = &models.memory {
                 snapshot = snapshot.memory(memory);

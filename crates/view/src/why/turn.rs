@@ -8,7 +8,7 @@ use daemonset::kubernetes::well_known::TURN_PREFIX;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::{OnTimeout, TurnMode, TurnPolicy};
 use daemonset::report::{InPlaceDetail, NodeDetail, NodeOutcome, NodeVerdict, PullDetail, TurnDetail, Wait};
-use daemonset::turns::leftovers;
+use daemonset::turns::abandoned_turns;
 use daemonset::{Action, CreateReason, DeleteReason, TurnReason};
 use jiff::Timestamp;
 
@@ -201,7 +201,7 @@ impl Case<'_> {
 
 /// Turns on a node that belong to none of these DaemonSets, which may be all there are or not.
 pub(super) fn of_nobody(node: &Node, daemon_sets: &[DaemonSet], now: Timestamp) -> Vec<String> {
-    let ends = leftovers([node], daemon_sets);
+    let ends = abandoned_turns([node], daemon_sets);
     let removed = ends.iter().flat_map(|action| match action {
         Action::PatchNode { annotations, .. } => {
             annotations.keys().filter(|key| key.starts_with(TURN_PREFIX)).collect()

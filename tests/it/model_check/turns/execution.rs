@@ -26,7 +26,7 @@ impl World {
         let reconciled = self.reconciled(state, actor);
         let now_of_plan = state.now;
         let shows_all = state.processes[process].watched.undelivered.nodes.is_empty()
-            && reconciled.memory.memory().turns.patches.is_empty();
+            && reconciled.memory.memory().turns().patches.is_empty();
         let mut memory = reconciled.memory.memory().clone();
         let (mut has_ended, mut all_turns_ended) = (false, true);
         for (position, (step, action)) in reconciled.steps.iter().enumerate() {

@@ -28,11 +28,11 @@ pub fn visit_instants(remembered: &mut Remembered, visit: &mut impl FnMut(&mut I
         changed |= time(short) != *at;
         *at = time(short);
     };
-    if !memory.turns.patches.is_empty() || !memory.turns.in_place.is_empty() {
-        memory.turns.patches.values_mut().for_each(|patch| visit(&mut patch.at));
-        memory.turns.in_place.values_mut().for_each(|change| visit(&mut change.changed_at));
+    if !memory.turns().patches.is_empty() || !memory.turns().in_place.is_empty() {
+        memory.turns_mut().patches.values_mut().for_each(|patch| visit(&mut patch.at));
+        memory.turns_mut().in_place.values_mut().for_each(|change| visit(&mut change.expected.changed_at));
     }
-    memory.taken.values_mut().filter_map(|taken| taken.changed_at.as_mut()).for_each(&mut visit);
+    memory.taken_mut().values_mut().filter_map(|taken| taken.changed_at.as_mut()).for_each(&mut visit);
     if changed {
         *remembered = Remembered::new(memory);
     }
@@ -40,11 +40,11 @@ pub fn visit_instants(remembered: &mut Remembered, visit: &mut impl FnMut(&mut I
 
 /// The cache shows one more change of a node.
 pub fn show_node(remembered: &mut Remembered) {
-    if remembered.memory().turns.patches.is_empty() {
+    if remembered.memory().turns().patches.is_empty() {
         return;
     }
     let mut memory = remembered.memory().clone();
-    for version in memory.turns.patches.values_mut().filter_map(|patch| patch.version.as_mut()) {
+    for version in memory.turns_mut().patches.values_mut().filter_map(|patch| patch.version.as_mut()) {
         *version = SHOWN.max(*version - 1);
     }
     *remembered = Remembered::new(memory);
@@ -52,9 +52,9 @@ pub fn show_node(remembered: &mut Remembered) {
 
 /// Whether it waits for something that no cache may ever show.
 pub fn waits(memory: &Memory) -> bool {
-    let turns = &memory.turns;
-    !(memory.creates.is_empty()
-        && memory.deletes.is_empty()
+    let turns = memory.turns();
+    !(memory.creates().is_empty()
+        && memory.deletes().is_empty()
         && turns.patches.is_empty()
         && turns.pulls.is_empty()
         && turns.pull_deletes.is_empty()

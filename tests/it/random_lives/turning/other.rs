@@ -72,7 +72,7 @@ impl Other {
 /// Ends the turns of all other DaemonSets on these nodes.
 pub fn end(cluster: &mut Cluster, is_meant: impl Fn(&str) -> bool) {
     let own = cluster.daemon_set().cloned().into_iter().collect::<Vec<_>>();
-    let ends = turns::leftovers(cluster.nodes(), &own);
+    let ends = turns::abandoned_turns(cluster.nodes(), &own);
     for action in ends {
         if let Action::PatchNode { node, .. } = &action
             && is_meant(&node.name)

@@ -3,7 +3,7 @@
 use daemonset::model::DaemonSet;
 use daemonset::policy::{
     DownNodesPolicy, DrainPolicy, FitPolicy, InPlacePolicy, InvalidPolicyReason, InvalidRolloutPolicy,
-    LifecyclePolicy, PodNames, Power, Powers, PullPolicy, TurnMode, TurnPolicy,
+    LifecyclePolicy, Permission, Permissions, PodNames, PullPolicy, TurnMode, TurnPolicy,
 };
 use daemonset::{Action, Policy};
 use serde_json::{Value, from_value, json};
@@ -18,7 +18,7 @@ fn ds(annotations: Value) -> DaemonSet {
 }
 
 fn read(annotations: Value) -> Result<Policy, InvalidRolloutPolicy> {
-    Policy::from_annotations(&ds(annotations), &Powers::default())
+    Policy::from_annotations(&ds(annotations), &Permissions::default())
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn a_policy_may_have_the_fields_beside_the_rollout() {
 fn read_with(powers: &str, policy: Value) -> Result<Policy, InvalidRolloutPolicy> {
     Policy::from_annotations(
         &ds(json!({"rollout.daemonset/policy": policy.to_string()})),
-        &Powers::parse(powers),
+        &Permissions::parse(powers),
     )
 }
 
 /// Each with its path, and the power that it lacks.
-fn problems(invalid: &InvalidRolloutPolicy) -> Vec<(&str, Option<Power>)> {
+fn problems(invalid: &InvalidRolloutPolicy) -> Vec<(&str, Option<Permission>)> {
     let power = |problem: &InvalidRolloutPolicy| match problem.reason {
         InvalidPolicyReason::NotPermitted { power, .. } => Some(power),
         _ => None,
@@ -92,9 +92,9 @@ fn a_field_beyond_the_powers_of_the_namespace_is_not_permitted() {
             .collect::<Vec<_>>()
     };
     let [turn, drain, priority] = [
-        ("turn".to_owned(), Power::Turn),
-        ("drain".to_owned(), Power::Evict),
-        ("priorityClassName".to_owned(), Power::Priority),
+        ("turn".to_owned(), Permission::Turn),
+        ("drain".to_owned(), Permission::Evict),
+        ("priorityClassName".to_owned(), Permission::Priority),
     ];
     assert_eq!(lacks(""), [turn.clone(), drain.clone(), priority.clone()]);
     assert_eq!(lacks("turn"), [drain, priority.clone()]);
@@ -107,7 +107,10 @@ fn the_other_choices_of_turns_need_no_power_nor_does_a_field_that_is_null() {
     let others = json!({"podNames": "OnePerNode", "pull": {}, "inPlace": "IfPossible", "fit": "Hold"});
     assert!(read_with("", others).is_ok());
     assert!(read_with("", json!({"turn": null, "drain": null, "priorityClassName": null})).is_ok());
-    assert_eq!(problems(&read_with("", json!({"turn": "Keep"})).unwrap_err()), [("turn", Some(Power::Turn))]);
+    assert_eq!(
+        problems(&read_with("", json!({"turn": "Keep"})).unwrap_err()),
+        [("turn", Some(Permission::Turn))]
+    );
 }
 
 #[test]
@@ -117,12 +120,15 @@ fn what_is_not_permitted_and_what_can_not_be_read_are_named_at_once() {
         "drain": {"graceSeconds": -1, "podSelector": {"matchLabel": {}}},
     });
     let invalid = read_with("evict", policy.clone()).unwrap_err();
-    assert_eq!(problems(&invalid), [("turn", Some(Power::Turn)), ("fit", None)]);
+    assert_eq!(problems(&invalid), [("turn", Some(Permission::Turn)), ("fit", None)]);
     let mut policy = policy;
     policy["fit"] = json!("Hold");
     let invalid = read_with("evict", policy).unwrap_err();
-    let expected =
-        [("turn", Some(Power::Turn)), ("drain.graceSeconds", None), ("drain.podSelector.matchLabel", None)];
+    let expected = [
+        ("turn", Some(Permission::Turn)),
+        ("drain.graceSeconds", None),
+        ("drain.podSelector.matchLabel", None),
+    ];
     assert_eq!(problems(&invalid), expected);
     assert_eq!(problems(&read_with("evict", json!({"drain": []})).unwrap_err()), [("drain", None)]);
 }
@@ -142,7 +148,7 @@ fn turns_that_the_check_would_refuse_are_an_error() {
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}),
         )
         .unwrap();
-        Policy::from_annotations(&ds, &Powers::all()).unwrap_err().path
+        Policy::from_annotations(&ds, &Permissions::all()).unwrap_err().path
     };
     assert_eq!(surging(json!({"turn": {}})), "turn");
     assert_eq!(surging(json!({"podNames": "OnePerNode"})), "podNames");
@@ -161,7 +167,7 @@ fn the_callers_own_turns_stay_where_the_annotation_has_none() {
     let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
     let annotated = ds(json!({"rollout.daemonset/policy": "{}"}));
     // A policy made in code needs no powers.
-    let policy = own.clone().with_annotations(&annotated, &Powers::default(), json).unwrap();
+    let policy = own.clone().with_annotations(&annotated, &Permissions::default(), json).unwrap();
     assert_eq!(policy, own.rollout(daemonset::policy::RolloutPolicy::default()));
 }
 
@@ -170,7 +176,7 @@ fn the_callers_other_choices_stay() {
     let own = Policy::default().burst(7).lifecycle(LifecyclePolicy::Respect);
     let json = |text: &str| serde_json::from_str(text).map_err(|error| error.to_string());
     let policy = own
-        .with_annotations(&ds(json!({"rollout.daemonset/policy": "{}"})), &Powers::default(), json)
+        .with_annotations(&ds(json!({"rollout.daemonset/policy": "{}"})), &Permissions::default(), json)
         .unwrap();
     assert_eq!(
         (policy.burst, policy.lifecycle, policy.rollout.is_some()),
@@ -275,9 +281,10 @@ fn a_policy_has_a_size() {
     let text = waves(1);
     let padded = |bytes: usize| format!("{text}{}", " ".repeat(bytes - text.len()));
     let policy = |text: String| ds(json!({"rollout.daemonset/policy": text}));
-    assert!(Policy::from_annotations(&policy(padded(16 * 1024)), &Powers::default()).is_ok());
+    assert!(Policy::from_annotations(&policy(padded(16 * 1024)), &Permissions::default()).is_ok());
     let too_long = policy(padded(16 * 1024 + 1));
-    let invalid = Policy::default().with_annotations(&too_long, &Powers::default(), not_read).unwrap_err();
+    let invalid =
+        Policy::default().with_annotations(&too_long, &Permissions::default(), not_read).unwrap_err();
     assert_eq!((invalid.path.as_str(), invalid.also.len()), ("policy", 0));
     assert_eq!(
         invalid.to_string(),
@@ -335,7 +342,8 @@ fn a_list_is_no_object() {
         (json!({"drain": {"podSelector": []}}), "drain.podSelector"),
     ] {
         let annotations = json!({"rollout.daemonset/policy": policy.to_string()});
-        let invalid = Policy::from_annotations(&ds(annotations), &Powers::parse("turn,evict")).unwrap_err();
+        let invalid =
+            Policy::from_annotations(&ds(annotations), &Permissions::parse("turn,evict")).unwrap_err();
         assert_eq!((invalid.path.as_str(), invalid.also.len()), (path, 0), "{policy}");
         assert!(invalid.message.contains("object"), "{policy}: {invalid}");
     }
@@ -372,7 +380,7 @@ fn all_problems_are_named_at_once() {
 #[test]
 fn an_unreadable_policy_pauses_and_its_author_gets_an_event() {
     let ds = ds(json!({"rollout.daemonset/paused": "maybe"}));
-    let invalid = Policy::from_annotations(&ds, &Powers::default()).unwrap_err();
+    let invalid = Policy::from_annotations(&ds, &Permissions::default()).unwrap_err();
     let policy = invalid.policy(Policy::default().burst(7));
     assert!(policy.burst == 7 && policy.rollout.unwrap().paused);
     assert_eq!(
@@ -392,7 +400,7 @@ fn an_unreadable_policy_pauses_and_its_author_gets_an_event() {
 #[test]
 fn the_event_about_a_policy_that_is_not_permitted_names_the_power() {
     let ds = ds(json!({"rollout.daemonset/policy": r#"{"drain": {}}"#}));
-    let invalid = Policy::from_annotations(&ds, &Powers::parse("turn")).unwrap_err();
+    let invalid = Policy::from_annotations(&ds, &Permissions::parse("turn")).unwrap_err();
     let Action::RecordEvent { message, .. } = invalid.event(&ds) else { panic!() };
     assert_eq!(
         message,
@@ -403,12 +411,12 @@ fn the_event_about_a_policy_that_is_not_permitted_names_the_power() {
 
 #[test]
 fn a_namespace_delegates_powers_by_an_annotation() {
-    let labels = |text: &str| [(Powers::ANNOTATION, text)].into_iter().collect();
-    assert_eq!(Powers::of_namespace(&labels("turn,evict,priority")), Powers::all());
-    assert_eq!(Powers::of_namespace(&labels("turn")), Powers::default().turn(true));
-    assert_eq!(Powers::of_namespace(&Default::default()), Powers::default());
+    let labels = |text: &str| [(Permissions::ANNOTATION, text)].into_iter().collect();
+    assert_eq!(Permissions::of_namespace(&labels("turn,evict,priority")), Permissions::all());
+    assert_eq!(Permissions::of_namespace(&labels("turn")), Permissions::default().turn(true));
+    assert_eq!(Permissions::of_namespace(&Default::default()), Permissions::default());
     assert_eq!(
-        (Powers::all().to_string(), Powers::default().to_string()),
+        (Permissions::all().to_string(), Permissions::default().to_string()),
         ("turn,evict,priority".into(), String::new())
     );
 }

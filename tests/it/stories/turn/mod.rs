@@ -1,13 +1,13 @@
 //! The turn of a node: what happens on it before and after its pod is replaced. At most one pod, cordons and gates, images that are
 //! pulled first, pods that are changed in their place, pods that would not fit, and the priority of created pods.
 
+mod abandoned_turns;
 mod at_most_one;
 mod begin;
 mod details;
 mod end;
 mod fit;
 mod in_place;
-mod leftovers;
 mod memory;
 mod priority;
 mod pull;

@@ -1,4 +1,5 @@
 //! The texts and patches of kubectl's rollout commands.
+#![allow(unreachable_pub, clippy::restriction)]
 
 mod answers;
 mod describe;

@@ -16,17 +16,17 @@ use std::collections::BTreeSet;
 /// A controller asks for it when it starts, and from time to time.
 ///
 /// ```
-/// use daemonset::{Action, model, turns::leftovers};
+/// use daemonset::{Action, model, turns::abandoned_turns};
 /// use serde_json::{from_value, json};
 ///
 /// let node: model::Node = from_value(json!({
 ///     "metadata": {"name": "a", "annotations": {"turn.daemonset/gone.00000000": "3 2026-01-01T00:00:00Z cordoned"}},
 ///     "spec": {"unschedulable": true},
 /// }))?;
-/// let [Action::PatchNode { unschedulable: Some(false), .. }] = leftovers([&node], &[])[..] else { panic!("the turn ends") };
+/// let [Action::PatchNode { unschedulable: Some(false), .. }] = abandoned_turns([&node], &[])[..] else { panic!("the turn ends") };
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn leftovers<'a, N: Into<NodeView<'a>>>(
+pub fn abandoned_turns<'a, N: Into<NodeView<'a>>>(
     nodes: impl IntoIterator<Item = N>,
     daemon_sets: &[DaemonSet],
 ) -> Vec<Action> {

@@ -1,7 +1,7 @@
 //! The turns of DaemonSets that are gone, for which nobody plans any more.
 
 use crate::support::{TURN_KEY, given, lines, node, request, rolling};
-use daemonset::turns::leftovers;
+use daemonset::turns::abandoned_turns;
 use serde_json::json;
 
 const GONE: &str = "turn.daemonset/gone.00000000";
@@ -9,7 +9,7 @@ const GONE: &str = "turn.daemonset/gone.00000000";
 fn ends(nodes: &[crate::support::NodeStory]) -> Vec<daemonset::Action> {
     let fleet = nodes.iter().cloned().fold(given(rolling(1)), |given, node| given.node(node));
     let recording = fleet.recording();
-    leftovers(&recording.nodes, std::slice::from_ref(&recording.daemon_set))
+    abandoned_turns(&recording.nodes, std::slice::from_ref(&recording.daemon_set))
 }
 
 fn cordoned(seconds: i64) -> String {
