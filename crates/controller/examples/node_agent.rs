@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each kind is watched once: its events fill a store, which plans read, and then wake the NodeAgents that they concern. It has no
-//! leader election: run one. `daemonset-lease` has one.
+//! leader election: run one. `daemonset_executor::lease` has one.
 #![allow(clippy::restriction)]
 
 use anyhow::{Context as _, bail};

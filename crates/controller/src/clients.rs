@@ -5,7 +5,7 @@ use crate::connection::{Connection, ObserveLayer};
 use crate::response::ActingClient;
 use crate::response::error_chain;
 use anyhow::anyhow;
-use daemonset_lease::{RenewDeadline, fenced_service};
+use daemonset_executor::lease::{RenewDeadline, fenced_service};
 use kube::client::ClientBuilder;
 use kube::config::InferConfigError;
 use kube::{Client, Config};

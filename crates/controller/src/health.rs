@@ -3,7 +3,7 @@
 use crate::caches::{Caches, Key};
 use crate::queue::Queue;
 use crate::tasks::EndedTask;
-use daemonset_lease::RenewDeadline;
+use daemonset_executor::lease::RenewDeadline;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
-use daemonset_lease::Standby;
+use daemonset_executor::lease::Standby;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::caches::Caches;
     use crate::queue::Queue;
-    use daemonset_lease::RenewDeadline;
+    use daemonset_executor::lease::RenewDeadline;
     use std::sync::Arc;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

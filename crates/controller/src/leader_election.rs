@@ -3,7 +3,9 @@
 use crate::args::Args;
 use crate::connection::Connection;
 use crate::response::error_chain;
-use daemonset_lease::{Election, Leadership, LeaseConfig, LeaseError, LeaseEvent, Lost, RenewDeadline};
+use daemonset_executor::lease::{
+    Election, Leadership, LeaseConfig, LeaseError, LeaseEvent, Lost, RenewDeadline,
+};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 

@@ -9,7 +9,7 @@
 //!    outcomes for the next pass; [`response`] is its client.
 //! 4. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on; [`turns`] drains nodes in turn.
 //!
-//! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, `daemonset_lease` lets one process act at a time, and [`compare`]
+//! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, `daemonset_executor::lease` lets one process act at a time, and [`compare`]
 //! compares plans with the actions of another controller instead of executing them.
 #![allow(
     unreachable_pub,
@@ -24,7 +24,7 @@ pub mod change_log;
 mod clients;
 /// The clocks, which tests replace.
 pub mod clock {
-    pub use daemonset_lease::{BootClock, Clock};
+    pub use daemonset_executor::lease::{BootClock, Clock};
 }
 pub mod compare;
 pub mod connection;

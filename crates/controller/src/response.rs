@@ -1,7 +1,7 @@
 //! A client that sends only while this process may act.
 
+use daemonset_executor::lease::{DeadlineOver, RenewDeadline};
 use daemonset_executor::{ApiResponse, Sender};
-use daemonset_lease::{DeadlineOver, RenewDeadline};
 use kube::Client;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

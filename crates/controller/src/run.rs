@@ -27,7 +27,7 @@ use crate::watches::Scope;
 use crate::worker::{Mode, Verification, Worker};
 use anyhow::{anyhow, bail};
 use daemonset::Policy;
-use daemonset_lease::RenewDeadline;
+use daemonset_executor::lease::RenewDeadline;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;

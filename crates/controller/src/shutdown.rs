@@ -5,7 +5,7 @@ use crate::leader_election::lost;
 use crate::output::Output;
 use crate::tasks::EndedTask;
 use crate::watch_health::WatchHealth;
-use daemonset_lease::{Leadership, LeaseDurations};
+use daemonset_executor::lease::{Leadership, LeaseDurations};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// How many lease durations a leader may be without one of its watches before it gives the lease up.

@@ -12,6 +12,7 @@
 //! | [`InFlight`] | the driver of one DaemonSet, the calls that were sent for it, and when to plan it again |
 //! | [`RetryOrder`] | actions that were rejected before come last |
 //! | [`ExecuteError`] | why a plan was not executed to its end, and when the next one is due |
+//! | `lease`, a feature | leader election, with connections on which a former leader sends nothing more |
 //!
 //! ```
 //! use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
@@ -69,6 +70,8 @@ mod error;
 mod events;
 mod executor;
 mod in_flight;
+#[cfg(feature = "lease")]
+pub mod lease;
 mod reads;
 mod refusals;
 mod response;

@@ -262,7 +262,7 @@ mod tests {
     use crate::tasks::Tasks;
     use daemonset::Policy;
     use daemonset::model::{DaemonSet, Uid};
-    use daemonset_lease::RenewDeadline;
+    use daemonset_executor::lease::RenewDeadline;
     use kube::client::Body;
     use kube::runtime::watcher::Event;
     use tokio::time::advance;

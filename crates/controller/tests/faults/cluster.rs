@@ -23,7 +23,7 @@ use daemonset_controller::tasks::Tasks;
 use daemonset_controller::turns::Turns;
 use daemonset_controller::watches::Scope;
 use daemonset_controller::worker::{Mode, Verification, Worker};
-use daemonset_lease::RenewDeadline;
+use daemonset_executor::lease::RenewDeadline;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

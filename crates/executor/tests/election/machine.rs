@@ -1,6 +1,6 @@
 //! The clocks of the machine on which a process runs.
 
-use daemonset_lease::{BootClock, Clock};
+use daemonset_executor::lease::{BootClock, Clock};
 use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

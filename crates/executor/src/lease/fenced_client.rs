@@ -1,7 +1,7 @@
 //! A client of the API server that sends nothing after the renew deadline.
 
-use crate::fenced_stream::FencedConnector;
-use crate::renew_deadline::RenewDeadline;
+use crate::lease::fenced_stream::FencedConnector;
+use crate::lease::renew_deadline::RenewDeadline;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::HttpConnector;

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The lease, and the process that wants it.
 ///
 /// ```
-/// use daemonset_lease::LeaseConfig;
+/// use daemonset_executor::lease::LeaseConfig;
 /// use std::time::Duration;
 ///
 /// let config = LeaseConfig::new("kube-system", "my-operator").seconds(30);

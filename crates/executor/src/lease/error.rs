@@ -1,6 +1,6 @@
 //! The errors of a lease.
 
-use crate::renew_deadline::DeadlineOver;
+use crate::lease::renew_deadline::DeadlineOver;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;

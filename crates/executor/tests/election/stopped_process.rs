@@ -4,7 +4,7 @@
 use crate::fault::Fault;
 use crate::machine::Machine;
 use crate::server::{LeaseServer, election};
-use daemonset_lease::{FencedConnector, RenewDeadline};
+use daemonset_executor::lease::{FencedConnector, RenewDeadline};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::io::ErrorKind;

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, not_connected, status};
 use crate::machine::{Machine, clock};
-use daemonset_lease::{Election, Leadership, LeaseConfig, RenewDeadline};
+use daemonset_executor::lease::{Election, Leadership, LeaseConfig, RenewDeadline};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::machine::Machine;
 use crate::server::{LeaseServer, NAME, election};
-use daemonset_lease::{Election, Leadership, LeaseConfig};
+use daemonset_executor::lease::{Election, Leadership, LeaseConfig};
 use futures::FutureExt;
 use serde_json::json;
 use std::time::Duration;

@@ -4,7 +4,7 @@
 //! A process that is stopped in between would send it when it continues, however long that takes. So the last step before the
 //! kernel checks the deadline again. Under TLS this is the encrypted stream: a connection that was refused once is closed.
 
-use crate::renew_deadline::RenewDeadline;
+use crate::lease::renew_deadline::RenewDeadline;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use std::future::Future;
@@ -105,7 +105,7 @@ impl<S: Write + Unpin> Write for FencedStream<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::BootClock;
+    use crate::lease::clock::BootClock;
 
     /// Counts the calls, and writes as much as it gets.
     #[derive(Default)]

@@ -3,8 +3,8 @@
 //! A leader must know by itself when its lease ends, because a network failure can cut it off from everything that could
 //! report the end. So it stops at a deadline that lies before the instant at which another process may take the lease.
 
-use crate::config::LeaseDurations;
-use crate::error::{ElectionError, Lost, NotReleased};
+use crate::lease::config::LeaseDurations;
+use crate::lease::error::{ElectionError, Lost, NotReleased};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{oneshot, watch};

@@ -3,10 +3,10 @@
 //! As v1.36 client-go `leaderelection.go` and `leaselock.go`, with one difference: a lease that was deleted still counts for
 //! its duration.
 
-use crate::clock::Clock;
-use crate::config::{LeaseConfig, LeaseDurations};
-use crate::error::{LeaseError, NotReleased};
-use crate::renew_deadline::RenewDeadline;
+use crate::lease::clock::Clock;
+use crate::lease::config::{LeaseConfig, LeaseDurations};
+use crate::lease::error::{LeaseError, NotReleased};
+use crate::lease::renew_deadline::RenewDeadline;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use kube::api::{Api, PostParams};

@@ -4,7 +4,7 @@
 //! other tasks before its timers fire. Another process may lead by then. So everything that acts asks the deadline first: a
 //! new plan, each request, and each write to a socket.
 
-use crate::clock::BootClock;
+use crate::lease::clock::BootClock;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ const NEVER: u64 = u64::MAX;
 /// The instant until which this process may act; clones share it.
 ///
 /// ```
-/// use daemonset_lease::RenewDeadline;
+/// use daemonset_executor::lease::RenewDeadline;
 /// use std::time::Duration;
 ///
 /// let deadline = RenewDeadline::default();

@@ -1,11 +1,11 @@
 //! The wait for the lease, and its renewal.
 
-use crate::clock::Clock;
-use crate::config::LeaseConfig;
-use crate::error::{ElectionError, LeaseError, Lost};
-use crate::leadership::{Leadership, Reports, Standby};
-use crate::lock::{Attempt, LeaseLock};
-use crate::renew_deadline::{DeadlineOver, RenewDeadline};
+use crate::lease::clock::Clock;
+use crate::lease::config::LeaseConfig;
+use crate::lease::error::{ElectionError, LeaseError, Lost};
+use crate::lease::leadership::{Leadership, Reports, Standby};
+use crate::lease::lock::{Attempt, LeaseLock};
+use crate::lease::renew_deadline::{DeadlineOver, RenewDeadline};
 use kube::Client;
 use std::error::Error;
 use std::fmt;

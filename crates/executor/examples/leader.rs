@@ -2,11 +2,11 @@
 //! on, it sends nothing more.
 //!
 //! ```console
-//! $ cargo run -p daemonset-lease --example leader -- default
+//! $ cargo run -p daemonset-executor --features lease --example leader -- default
 //! ```
 #![allow(clippy::restriction)]
 
-use daemonset_lease::{Election, LeaseConfig, LeaseEvent, RenewDeadline, fenced_client};
+use daemonset_executor::lease::{Election, LeaseConfig, LeaseEvent, RenewDeadline, fenced_client};
 use kube::{Client, Config};
 use std::time::Duration;
 use tokio::time::sleep;

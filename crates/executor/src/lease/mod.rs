@@ -15,7 +15,7 @@
 //! | [`Standby`], [`LeaseEvent`] | for a readiness probe, and for a log |
 //!
 //! ```no_run
-//! use daemonset_lease::{Election, LeaseConfig, fenced_client};
+//! use daemonset_executor::lease::{Election, LeaseConfig, fenced_client};
 //! use kube::{Client, Config};
 //!
 //! # async fn lead() -> Result<(), Box<dyn std::error::Error>> {
@@ -82,8 +82,3 @@ pub use fenced_client::{FencedService, fenced_client, fenced_service};
 pub use fenced_stream::{FencedConnector, FencedStream};
 pub use leadership::{Leadership, Standby};
 pub use renew_deadline::{DeadlineOver, RenewDeadline};
-
-/// The README's examples are tested as documentation is.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
