@@ -23,7 +23,7 @@ fi
 # One script of the modules, in the order in which they import each other; each keeps its names to itself.
 modules=(dom planner cells editor examples hover fleet rehearsal policy share main)
 # The plugin's own pictures have the same words under the pointer.
-sed -e '/^for (const data/,$d' -e 's/^function explain/export &/' crates/view/src/simulate/hover.js >"$out/hover.js"
+sed -e '/^for (const data/,$d' -e 's/^function explain/export &/' crates/pictures/src/hover.js >"$out/hover.js"
 {
     echo "'use strict';(() => {"
     for module in "${modules[@]}"; do

@@ -2,7 +2,6 @@
 
 use super::watcher::{self, Watcher, Worst};
 use crate::support::{Given, agent, template};
-use daemonset::kubernetes::{RolloutStatus, rollout_status};
 use daemonset::model::{Pod, Uid};
 use daemonset_sim::{Actor, Behaviour, Change, Cluster, Settings};
 use jiff::{SignedDuration, Timestamp};
@@ -161,15 +160,18 @@ impl Story {
         format!("{}: {} {state}", watcher::target(pod), watcher::version(&self.cluster, pod))
     }
 
-    /// The answer of `kubectl rollout status`.
+    /// The answer of `kubectl rollout status`, whatever the strategy is.
     pub fn rollout_status(&self) -> String {
-        match rollout_status(self.cluster.daemon_set().unwrap()).unwrap() {
-            RolloutStatus::WaitingForObservation => "not observed".to_owned(),
-            RolloutStatus::Updating { updated, desired } => format!("{updated} of {desired} updated"),
-            RolloutStatus::BecomingAvailable { available, desired } => {
-                format!("{available} of {desired} available")
-            }
-            RolloutStatus::Done => "done".to_owned(),
+        let (status, ds) = (self.cluster.status(), self.cluster.daemon_set().unwrap());
+        let desired = status.desired_number_scheduled;
+        if status.observed_generation < ds.metadata.generation {
+            "not observed".to_owned()
+        } else if status.updated_number_scheduled < desired {
+            format!("{} of {desired} updated", status.updated_number_scheduled)
+        } else if status.number_available < desired {
+            format!("{} of {desired} available", status.number_available)
+        } else {
+            "done".to_owned()
         }
     }
 
