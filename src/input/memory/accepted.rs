@@ -1,7 +1,5 @@
-//! An action that the API server accepted, until a snapshot shows it or it expires; and its JSON form.
+//! An action that the API server accepted, and its JSON form.
 
-use crate::input::Snapshot;
-use crate::input::memory::parsed_version;
 use daemonset_objects::model::Uid;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -52,11 +50,6 @@ pub struct RestoredTemplate;
 
 /// What an accepted action leads to.
 pub trait Expected: Sized {
-    /// Whether the snapshot is at this version or a later one.
-    fn is_read(version: u64, snapshot: &Snapshot<'_>) -> bool {
-        snapshot.pods_version.is_some_and(|read| version <= read)
-    }
-
     fn from_members(members: &mut Members) -> Result<Self, &'static str>;
     fn into_members(self, members: &mut Members);
 
@@ -66,14 +59,6 @@ pub trait Expected: Sized {
 
     fn serialize_members<S: Serializer>(members: &Members, to: S) -> Result<S::Ok, S::Error> {
         members.serialize(to)
-    }
-}
-
-impl<T: Expected> InFlight<T> {
-    /// When it expires; `None` where it has, and where the version of the snapshot shows the outcome.
-    pub(crate) fn until(&self, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
-        let is_read = self.version.is_some_and(|version| T::is_read(version, snapshot));
-        snapshot.expires(self.at).filter(|_| !is_read)
     }
 }
 
@@ -158,10 +143,6 @@ enum WrittenDelete {
 }
 
 impl Expected for PatchedNode {
-    fn is_read(version: u64, snapshot: &Snapshot<'_>) -> bool {
-        snapshot.nodes_version.is_some_and(|read| version <= read)
-    }
-
     fn from_members(_: &mut Members) -> Result<Self, &'static str> {
         Ok(PatchedNode)
     }
@@ -188,10 +169,6 @@ impl Expected for ChangedPod {
 }
 
 impl Expected for RestoredTemplate {
-    fn is_read(before: u64, snapshot: &Snapshot<'_>) -> bool {
-        parsed_version(&snapshot.spec.daemon_set.metadata.resource_version).is_some_and(|read| before < read)
-    }
-
     fn from_members(members: &mut Members) -> Result<Self, &'static str> {
         members.version = members.before.take();
         Ok(RestoredTemplate)

@@ -13,6 +13,7 @@ pub(crate) mod restores;
 mod restores_in_flight;
 pub(crate) mod turns;
 mod turns_in_flight;
+mod until;
 
 use crate::action::{Action, Failure};
 use accepted::{CreatedPod, DeletedPod, InFlight};

@@ -319,7 +319,8 @@ fn a_revision_with_the_wrong_inputs_breaks_a_rule() {
     assert_eq!(broken(&sized("1Gi"), &sized("2Gi")), wrong);
     assert_eq!(broken(&sized("1Gi"), &TemplateManifests), wrong);
     assert_eq!(broken(&TemplateManifests, &sized("1Gi")), wrong);
-    let stored = Recording::from_json(br#"{"now": "2026-01-01T00:00:00Z", "daemonSet": {}, "inputs": 1}"#);
+    let stored =
+        Recording::from_json(br#"{"now": "2026-01-01T00:00:00Z", "daemonSet": {}, "ingredients": 1}"#);
     assert_eq!(stored.unwrap().inputs, 1);
     assert_eq!(plan(&fleet.snapshot().unwrap()).actions.len(), 3);
 }
