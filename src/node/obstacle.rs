@@ -21,7 +21,7 @@ pub struct Obstacle {
 pub enum ObstacleKind {
     /// The selector is empty: the controller does nothing.
     SelectingAll,
-    /// The DaemonSet is being deleted: the controller does nothing. With [`Signs::last_change`](crate::outlook::Signs::last_change) only once
+    /// The DaemonSet is being deleted: the controller does nothing. With [`Hints::last_change`](crate::outlook::Hints::last_change) only once
     /// nothing has changed for the caller's patience.
     BeingDeleted,
     /// The strategy is OnDelete: a person deletes the outdated pods.
@@ -35,7 +35,7 @@ pub enum ObstacleKind {
     /// A terminating pod is overdue: its kubelet does not answer, or a finalizer holds it.
     Overdue,
     /// The node went down with the updated pod on it, and counts against the limit; or its kubelet is silent for longer than the caller's
-    /// patience ([`Signs::silent_node`](crate::outlook::Signs::silent_node)).
+    /// patience ([`Hints::silent_node`](crate::outlook::Hints::silent_node)).
     NodeLost,
     /// The update deleted the node's pod, and the node is no Ready target node any more: it counts against the limit.
     NodeTaken,

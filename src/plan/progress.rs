@@ -129,7 +129,7 @@ fn reason(rollout: &Rollout<'_>) -> (Reason, String) {
     let last = next.checked_sub(1).and_then(|last| Some((last, waves.list.get(last)?)));
     let waits_for_approval = waves.list.get(next).is_some_and(|wave| !wave.is_approved);
     match &decision.stage {
-        RolloutStage::Over => (Reason::Updating, String::new()),
+        RolloutStage::Complete => (Reason::Updating, String::new()),
         RolloutStage::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
         RolloutStage::Stopped { reason } if decision.undo.is_some_and(Undo::is_on_its_way) => {
             let why = format!("; the new version has failed ({reason}), the template before it comes back");
@@ -148,7 +148,7 @@ fn reason(rollout: &Rollout<'_>) -> (Reason, String) {
             (Reason::RolledBack, why)
         }
         // Approval is asked for only once the last wave is done: before that the answer changes nothing.
-        RolloutStage::GoingOn => match last {
+        RolloutStage::Progressing => match last {
             Some((wave, WaveState { done: Done::At(until), .. })) => {
                 (Reason::Baking, format!("; wave {wave} bakes until {until}"))
             }

@@ -18,7 +18,7 @@ pub(crate) fn rollout<'v>(
 ) -> Option<RolloutReport> {
     let Rollout { base, known } = fleet.goals.rollout()?;
     let decision = &*known.decision;
-    let is_judged = decision.stage != RolloutStage::Over;
+    let is_judged = decision.stage != RolloutStage::Complete;
     let waves = known.waves.iter().zip(&decision.waves.list).enumerate();
     Some(RolloutReport {
         stage: decision.stage.clone(),
@@ -60,7 +60,7 @@ fn wave_nodes<'v>(
 }
 
 fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveProgress {
-    if decision.stage == RolloutStage::Over {
+    if decision.stage == RolloutStage::Complete {
         return WaveProgress::Done;
     }
     let next = decision.waves.open;
@@ -73,12 +73,12 @@ fn progress(decision: &RolloutDecision, index: usize, wave: &WaveState) -> WaveP
     }
     let is_due = index == next && before(&decision.waves, index) == Done::Yes;
     match decision.stage {
-        RolloutStage::GoingOn if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
+        RolloutStage::Progressing if is_due && !wave.is_approved => WaveProgress::WaitsForApproval,
         RolloutStage::Paused | RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } if is_due => {
             WaveProgress::Stopped
         }
-        RolloutStage::Over
-        | RolloutStage::GoingOn
+        RolloutStage::Complete
+        | RolloutStage::Progressing
         | RolloutStage::Paused
         | RolloutStage::Stopped { .. }
         | RolloutStage::RolledBack { .. } => WaveProgress::WaitsForWaveBefore,
@@ -126,7 +126,7 @@ impl HeldNode {
             RolloutStage::Stopped { reason } | RolloutStage::RolledBack { reason } => {
                 return HoldReason::Stopped { reason: reason.clone() };
             }
-            RolloutStage::GoingOn | RolloutStage::Over => {}
+            RolloutStage::Progressing | RolloutStage::Complete => {}
         }
         let wave = match self {
             HeldNode::Outside => return HoldReason::Outside,

@@ -187,7 +187,7 @@ fn empty_waves(rollout: &Rollout<'_>) -> Option<Warning> {
     let known = &rollout.known;
     let waves = (0..).zip(&known.waves).filter(|(_, nodes)| nodes.is_empty());
     let waves: Vec<u32> = waves.map(|(index, _)| index).collect();
-    let is_going_on = known.decision.stage != RolloutStage::Over && known.decision.nodes > 0;
+    let is_going_on = known.decision.stage != RolloutStage::Complete && known.decision.nodes > 0;
     (is_going_on && !waves.is_empty()).then_some(Warning::EmptyWaves { waves })
 }
 

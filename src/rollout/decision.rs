@@ -91,7 +91,7 @@ impl RolloutDecision {
         let newly_failed = reason.filter(|_| failed_before.is_none());
         let undo = input.undo(history, base, (failed_before, newly_failed));
         let stage = if is_over {
-            RolloutStage::Over
+            RolloutStage::Complete
         } else if history.awaits_template.is_some() {
             // The template that the DaemonSet still shows must not go on, also where somebody has removed the mark of its failure.
             RolloutStage::Stopped {
@@ -118,8 +118,8 @@ impl RolloutDecision {
         // The nodes that take no part follow the others only while the rollout goes on: a stopped one changes nothing for them.
         decision.reaches_all = !waits
             && match decision.stage {
-                RolloutStage::Over => true,
-                RolloutStage::GoingOn => decision.waves.all_open(),
+                RolloutStage::Complete => true,
+                RolloutStage::Progressing => decision.waves.all_open(),
                 RolloutStage::Paused | RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => {
                     false
                 }
@@ -148,9 +148,9 @@ impl RolloutDecision {
     /// Whether the nodes of a group get the new version.
     fn reaches(&self, group: RolloutGroup) -> bool {
         match self.stage {
-            RolloutStage::Over => true,
+            RolloutStage::Complete => true,
             // A node that has the new version keeps it though its wave is not open: nothing but a roll-back takes it back.
-            RolloutStage::GoingOn => {
+            RolloutStage::Progressing => {
                 self.waves.releases(group.first_wave) || planted::has_new_version(group.has_new_version)
             }
             // Open waves do not count: nothing goes on in them, either.
@@ -282,7 +282,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             }
             (Some(reason), _) => RolloutStage::Stopped { reason },
             (None, _) if self.is_paused => RolloutStage::Paused,
-            (None, _) => RolloutStage::GoingOn,
+            (None, _) => RolloutStage::Progressing,
         }
     }
 
@@ -350,10 +350,10 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
             // Even where the rollout is over, so that a settled fleet has both marks after one plan.
             (false, None) => marks.push(MarkChange::Started),
             // Its removal lets the deadline begin anew on resumption. After the end no deadline runs.
-            (true, Some(_)) if decision.stage != RolloutStage::Over => marks.push(MarkChange::Paused),
+            (true, Some(_)) if decision.stage != RolloutStage::Complete => marks.push(MarkChange::Paused),
             (true | false, _) => {}
         }
-        if decision.stage == RolloutStage::GoingOn {
+        if decision.stage == RolloutStage::Progressing {
             let opened = self.opened(&decision.waves);
             let opened = planted::opened(opened, self.marks.wave);
             marks.extend(opened.map(MarkChange::Wave));
@@ -369,12 +369,12 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         deadline: Option<Timestamp>,
     ) -> Option<(Timestamp, RequeueReason)> {
         // A paused rollout may fail and then be rolled back. One that has failed or is over waits for nothing.
-        let is_judged = matches!(stage, RolloutStage::GoingOn | RolloutStage::Paused);
+        let is_judged = matches!(stage, RolloutStage::Progressing | RolloutStage::Paused);
         let failing = self.sums.next_failing_at();
         RequeueReason::first([
-            (waves.done_at.filter(|_| *stage == RolloutStage::GoingOn), RequeueReason::WaveDone),
+            (waves.done_at.filter(|_| *stage == RolloutStage::Progressing), RequeueReason::WaveDone),
             (failing.filter(|_| is_judged), RequeueReason::FailureDue),
-            (deadline.filter(|_| *stage == RolloutStage::GoingOn), RequeueReason::ProgressDeadline),
+            (deadline.filter(|_| *stage == RolloutStage::Progressing), RequeueReason::ProgressDeadline),
         ])
     }
 }

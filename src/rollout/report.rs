@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// let canary = Wave::default().up_to(IntOrString::Int(1)).bake_seconds(600);
 /// recording.policy = Policy::default().rollout(RolloutPolicy::default().waves(vec![canary, Wave::default()]));
 /// let rollout = plan(&recording.snapshot().unwrap()).report.rollout.unwrap();
-/// assert_eq!(rollout.stage, RolloutStage::GoingOn);
+/// assert_eq!(rollout.stage, RolloutStage::Progressing);
 /// let waves: Vec<_> = rollout.waves.iter().map(|wave| (wave.nodes.len(), wave.progress)).collect();
 /// assert_eq!(waves, [(1, WaveProgress::Updating), (2, WaveProgress::WaitsForWaveBefore)]);
 /// # Ok::<(), serde_json::Error>(())
@@ -57,9 +57,11 @@ pub struct RolloutReport {
 #[non_exhaustive]
 pub enum RolloutStage {
     /// Every target node had the new version: later troubles are not the rollout's.
-    Over,
+    #[serde(rename = "Over")]
+    Complete,
     /// It goes on, wave after wave.
-    GoingOn,
+    #[serde(rename = "GoingOn")]
+    Progressing,
     /// A person has paused it: no further node gets the new version.
     Paused,
     /// The new version has failed: no further node gets it.

@@ -1,7 +1,7 @@
 //! Whether a rollout makes progress, and how long it may take.
 
 use crate::support::{Given, at, given, new, node, now, old, on_delete, rolling, surging};
-use daemonset::outlook::{ObstacleKind, Obstacles, Outlook, RolloutState, Signs};
+use daemonset::outlook::{Hints, ObstacleKind, Obstacles, Outlook, RolloutState};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -151,8 +151,8 @@ fn an_outlook_has_a_json_form() {
 
 /// The obstacles while the kubelet of `a` has not reported for so many seconds, under a template that tolerates it.
 fn while_silent(seconds: i64, fleet: &Given) -> Vec<String> {
-    let signs = Signs::default().silent_node("a", Some(now() - SignedDuration::from_secs(seconds)));
-    let outlook = Outlook::with_signs(&fleet.plan(), now(), SignedDuration::from_secs(600), &signs);
+    let hints = Hints::default().silent_node("a", Some(now() - SignedDuration::from_secs(seconds)));
+    let outlook = Outlook::with_hints(&fleet.plan(), now(), SignedDuration::from_secs(600), &hints);
     obstacles_of(outlook.unwrap())
 }
 
@@ -181,8 +181,8 @@ fn a_node_that_does_not_report_moves_nothing() {
 fn actions_that_nobody_does_are_an_obstacle() {
     let fleet = given(rolling(1)).node(node("a").has(old())).node(node("b").has(old()));
     let after = |seconds| {
-        let signs = Signs::default().last_change(now() - SignedDuration::from_secs(seconds));
-        Outlook::with_signs(&fleet.plan(), now(), SignedDuration::from_secs(600), &signs).unwrap()
+        let hints = Hints::default().last_change(now() - SignedDuration::from_secs(seconds));
+        Outlook::with_hints(&fleet.plan(), now(), SignedDuration::from_secs(600), &hints).unwrap()
     };
     assert_eq!(obstacles_of(after(599)), ["Moving { acting: 1, waiting: 0 }"]);
     assert_eq!(obstacles_of(after(600)), ["NotDone: a"]);
@@ -194,8 +194,8 @@ fn a_deletion_is_an_obstacle_once_nothing_has_changed_for_long() {
     let fleet = given(rolling(1)).node(node("a").has(new()));
     let deleted = fleet.with("/daemonSet/metadata/deletionTimestamp", json!(now().to_string()));
     let after = |seconds| {
-        let signs = Signs::default().last_change(now() - SignedDuration::from_secs(seconds));
-        Outlook::with_signs(&deleted.plan(), now(), SignedDuration::from_secs(600), &signs).unwrap()
+        let hints = Hints::default().last_change(now() - SignedDuration::from_secs(seconds));
+        Outlook::with_hints(&deleted.plan(), now(), SignedDuration::from_secs(600), &hints).unwrap()
     };
     assert_eq!(json!(after(599).state), moving(0, 0));
     assert_eq!(obstacles_of(after(600)), ["BeingDeleted:"]);

@@ -88,7 +88,7 @@ impl Figures {
             (Some(took), ..) => duration(took),
             (None, End::RolledBack, Some(back)) => format!("rolled back: {}", duration(back - self.asked)),
             (None, End::Stopped, _) => format!("stopped: {updated}"),
-            (None, End::GoingOn | End::Paused, _) if self.is_held() => format!("held: {updated}"),
+            (None, End::Progressing | End::Paused, _) if self.is_held() => format!("held: {updated}"),
             (None, ..) => format!("never: {updated}"),
         }
     }
@@ -114,10 +114,10 @@ impl Figures {
             End::Stopped => {
                 Some(format!("Failed after {} and stopped: {nodes} got the new version", after(self.failed)))
             }
-            End::GoingOn | End::Paused if self.is_held() => {
+            End::Progressing | End::Paused if self.is_held() => {
                 Some(format!("Held: {nodes} got the new version"))
             }
-            End::Unsteered | End::Over | End::GoingOn | End::Paused => None,
+            End::Unsteered | End::Complete | End::Progressing | End::Paused => None,
         }
     }
 

@@ -55,8 +55,8 @@ pub enum End {
     /// No policy steers.
     #[default]
     Unsteered,
-    Over,
-    GoingOn,
+    Complete,
+    Progressing,
     Paused,
     Stopped,
     RolledBack,
@@ -94,11 +94,11 @@ impl Steered {
             }
         }
         let (end, failed) = match &report.stage {
-            RolloutStage::GoingOn => (End::GoingOn, None),
+            RolloutStage::Progressing => (End::Progressing, None),
             RolloutStage::Paused => (End::Paused, None),
             RolloutStage::Stopped { reason, .. } => (End::Stopped, Some(reason)),
             RolloutStage::RolledBack { reason, .. } => (End::RolledBack, Some(reason)),
-            _ => (End::Over, None),
+            _ => (End::Complete, None),
         };
         self.end = end;
         self.failure = match (self.failure.take(), failed) {
@@ -110,8 +110,8 @@ impl Steered {
             (_, None) => None,
         };
         let kind = match end {
-            End::Unsteered | End::Over => None,
-            End::GoingOn => going_on(report),
+            End::Unsteered | End::Complete => None,
+            End::Progressing => going_on(report),
             End::Paused => Some(PhaseKind::Paused),
             End::Stopped => Some(PhaseKind::Stopped),
             End::RolledBack => Some(PhaseKind::WayBack),
@@ -263,7 +263,7 @@ mod tests {
         let cluster = released(10, &canary(&json!({})), Behaviour::default(), |_| {});
         assert_eq!(kinds(&cluster), [Updating(Some(0)), Baking(0), Updating(Some(1))]);
         let timeline = Timeline::of(&run(&cluster));
-        assert_eq!(timeline.steered.end, End::Over);
+        assert_eq!(timeline.steered.end, End::Complete);
         let phases = &timeline.steered.phases;
         assert!(phases.windows(2).all(|pair| pair[0].to == pair[1].from), "{phases:?}");
         let baked = phases[1].to - phases[1].from;

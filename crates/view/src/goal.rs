@@ -102,10 +102,10 @@ fn is_reached(steered: &Steered<'_>, node: &NodeVerdict) -> bool {
         return false;
     }
     match steered.report.stage {
-        RolloutStage::Over => true,
+        RolloutStage::Complete => true,
         RolloutStage::RolledBack { .. } => false,
         // A node keeps the version that it has, though its wave is not open.
-        RolloutStage::GoingOn => has_updated(node) || is_released(steered, node),
+        RolloutStage::Progressing => has_updated(node) || is_released(steered, node),
         RolloutStage::Paused | RolloutStage::Stopped { .. } | _ => has_updated(node),
     }
 }

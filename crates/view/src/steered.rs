@@ -182,7 +182,7 @@ impl<'a> Steered<'a> {
 
     /// The failed version that nodes still have, where its template was undone.
     pub fn goes_back_from(&self) -> Option<i64> {
-        let is_over = self.report.stage == RolloutStage::Over && self.report.updated < self.report.nodes;
+        let is_over = self.report.stage == RolloutStage::Complete && self.report.updated < self.report.nodes;
         // Later troubles are not those of the way back.
         let was_complete = self.mark("completed") == self.number();
         self.restored_for().filter(|_| is_over && !was_complete)
@@ -232,12 +232,12 @@ impl<'a> Steered<'a> {
             return format!("revision {failed} has failed and is undone, all nodes go back: {figures}");
         }
         match &self.report.stage {
-            RolloutStage::Over if self.is_complete() => format!("complete: {figures}"),
-            RolloutStage::Over => match self.unavailable() {
+            RolloutStage::Complete if self.is_complete() => format!("complete: {figures}"),
+            RolloutStage::Complete => match self.unavailable() {
                 0 => format!("complete before, and not any more: {figures}"),
                 several => format!("complete before, and not any more: {figures}, {several} unavailable"),
             },
-            RolloutStage::GoingOn => format!("progressing: {figures}, {base}"),
+            RolloutStage::Progressing => format!("progressing: {figures}, {base}"),
             RolloutStage::Paused if self.lacks_on_delete() => {
                 format!("{}: {figures}, {base}", self.while_invalid())
             }
@@ -281,8 +281,8 @@ impl<'a> Steered<'a> {
             return "undone, all nodes go back".to_owned();
         }
         match &self.report.stage {
-            RolloutStage::Over if self.is_complete() => "rollout complete".to_owned(),
-            RolloutStage::Over => "rollout not complete any more".to_owned(),
+            RolloutStage::Complete if self.is_complete() => "rollout complete".to_owned(),
+            RolloutStage::Complete => "rollout not complete any more".to_owned(),
             RolloutStage::Paused if !self.problems.is_empty() => {
                 "rollout paused, its policy is invalid".to_owned()
             }
@@ -290,7 +290,7 @@ impl<'a> Steered<'a> {
             RolloutStage::Stopped { reason, .. } if self.is_undone() => format!("undoes ({reason})"),
             RolloutStage::Stopped { reason, .. } => format!("rollout failed ({reason})"),
             RolloutStage::RolledBack { reason, .. } => format!("rolls back ({reason})"),
-            RolloutStage::GoingOn | _ => self.open_wave_in_short(),
+            RolloutStage::Progressing | _ => self.open_wave_in_short(),
         }
     }
 
@@ -341,7 +341,7 @@ impl<'a> Steered<'a> {
         match self.report.stage {
             RolloutStage::Paused => "is paused",
             RolloutStage::Stopped { .. } => "has failed",
-            RolloutStage::Over | RolloutStage::GoingOn | RolloutStage::RolledBack { .. } | _ => {
+            RolloutStage::Complete | RolloutStage::Progressing | RolloutStage::RolledBack { .. } | _ => {
                 "does not go on"
             }
         }
@@ -381,7 +381,7 @@ impl<'a> Steered<'a> {
         if self.report.stage == RolloutStage::Paused && self.problems.is_empty() {
             steps.extend(labelled("Resume", self.resume().into_iter()));
         }
-        if let (Some(wave), RolloutStage::GoingOn) = (self.waits_for_approval(), &self.report.stage) {
+        if let (Some(wave), RolloutStage::Progressing) = (self.waits_for_approval(), &self.report.stage) {
             steps.push(("Approve", self.approve(wave)));
         }
         if let Some(because) = self.not_undone() {
@@ -466,7 +466,8 @@ impl<'a> Steered<'a> {
         let in_waves: BTreeSet<&str> =
             waves.iter().flat_map(|wave| wave.nodes.iter()).map(|node| node.as_str()).collect();
         let nodes = (self.report.nodes as usize).saturating_sub(in_waves.len());
-        let reaches_all = matches!(self.report.stage, RolloutStage::Over | RolloutStage::RolledBack { .. });
+        let reaches_all =
+            matches!(self.report.stage, RolloutStage::Complete | RolloutStage::RolledBack { .. });
         if nodes == 0 || waves.is_empty() || reaches_all {
             return None;
         }

@@ -1,10 +1,10 @@
 //! The outlook of a rollout: whether it still moves, the obstacles in its way, and how many rounds are left.
 //! `kubectl rollout status` shows none of these.
 
-mod signs;
+mod hints;
 mod watch;
 
-pub use self::signs::Signs;
+pub use self::hints::Hints;
 pub use crate::node::obstacle::{Obstacle, ObstacleKind};
 pub use crate::report::movement::Obstacles;
 
@@ -90,21 +90,21 @@ impl Outlook {
     /// [`PartialReport`] for a plan from changes, by which any rollout would be complete as soon as nothing changes:
     /// `Tracker::explain` of daemonset-incremental gives the plan with all verdicts. [`Obstacles`] need none.
     pub fn new(plan: &Plan, now: Timestamp, patience: SignedDuration) -> Result<Self, PartialReport> {
-        Outlook::with_signs(plan, now, patience, &Signs::default())
+        Outlook::with_hints(plan, now, patience, &Hints::default())
     }
 
     /// The same by facts that no plan has.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
-    pub fn with_signs(
+    pub fn with_hints(
         plan: &Plan,
         now: Timestamp,
         patience: SignedDuration,
-        signs: &Signs,
+        hints: &Hints,
     ) -> Result<Self, PartialReport> {
         match plan.report.scope {
-            ReportScope::AllNodes => Ok(Outlook::of_all_nodes(plan, &Watch { now, patience, signs })),
+            ReportScope::AllNodes => Ok(Outlook::of_all_nodes(plan, &Watch { now, patience, hints })),
             ReportScope::ChangedNodes => Err(PartialReport),
         }
     }

@@ -3,7 +3,7 @@
 use crate::action::DeleteReason;
 use crate::node::wait::Wait;
 use crate::report::movement::{Movement, blocked_if};
-use crate::report::outlook::{ObstacleKind, Signs};
+use crate::report::outlook::{Hints, ObstacleKind};
 use crate::report::{NodeOutcome, NodeVerdict};
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) struct Watch<'s> {
     pub(super) now: Timestamp,
     pub(super) patience: SignedDuration,
-    pub(super) signs: &'s Signs,
+    pub(super) hints: &'s Hints,
 }
 
 impl Watch<'_> {
@@ -25,7 +25,7 @@ impl Watch<'_> {
 
     /// Where a node would move by its kubelet, and its kubelet does not report. A node that boots is back within the patience.
     fn without_kubelet(&self, node: &NodeVerdict) -> Option<Movement> {
-        let since = self.signs.silent_nodes.get(&node.node)?;
+        let since = self.hints.silent_nodes.get(&node.node)?;
         if node.counts.taken || node.counts.lost {
             return None;
         }
@@ -46,7 +46,7 @@ impl Watch<'_> {
 
     /// Actions on a node: a controller does them at once, if there is one.
     fn acting(&self) -> Movement {
-        if self.signs.last_change.is_some_and(|at| self.is_long_ago(at)) {
+        if self.hints.last_change.is_some_and(|at| self.is_long_ago(at)) {
             Movement::Blocked(ObstacleKind::NotDone)
         } else {
             Movement::Acting
@@ -55,7 +55,7 @@ impl Watch<'_> {
 
     /// Whether an object of the DaemonSet has changed within the patience.
     pub(super) fn is_in_motion(&self) -> bool {
-        self.signs.last_change.is_some_and(|at| !self.is_long_ago(at))
+        self.hints.last_change.is_some_and(|at| !self.is_long_ago(at))
     }
 
     fn is_long_ago(&self, at: Timestamp) -> bool {

@@ -254,7 +254,7 @@ fn parts(recording: &Recording, plan: &Plan) -> Vec<String> {
         let revision = revisions.find(|revision| revision.metadata.name == current.name);
         let has = |mark| revision.is_some_and(|revision| revision.metadata.annotations.get(mark).is_some());
         // A settled fleet has no nodes to go back.
-        let goes_back = rollout.stage == RolloutStage::Over && rollout.updated < rollout.nodes;
+        let goes_back = rollout.stage == RolloutStage::Complete && rollout.updated < rollout.nodes;
         goes_back && has("rollout.daemonset/restored") && !has("rollout.daemonset/completed")
     });
     of_actions.chain(of_warnings).chain(is_back.then(|| "way back".to_owned())).collect()

@@ -64,7 +64,7 @@ fn a_good_version_goes_through_its_waves() {
     let (cluster, summary) = released(steered(&canary(), |settings| settings), good());
     assert_eq!(summary.end, RolloutEnd::Complete);
     let rollout = summary.rollout.clone().unwrap();
-    assert_eq!((rollout.stage, rollout.reached, rollout.failed_at), (RolloutStage::Over, 4, None));
+    assert_eq!((rollout.stage, rollout.reached, rollout.failed_at), (RolloutStage::Complete, 4, None));
     let [(1, Some(0), Some(done)), (4, Some(opened), Some(_))] = waves(&summary)[..] else {
         panic!("{:?}", waves(&summary))
     };

@@ -7,8 +7,8 @@ use daemonset::policy::RolloutPolicy;
 /// How far a rollout may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    Over,
-    GoingOn,
+    Complete,
+    Progressing,
     /// By a person, or because the new version has failed.
     Stopped,
     RolledBack,
@@ -29,7 +29,7 @@ impl Extent {
     pub(super) fn new(stage: Stage, policy: &RolloutPolicy, waves: Waves, groups: &NodeGroups) -> Self {
         let (has_waves, last_open) = (!policy.waves.is_empty(), waves.last_open);
         let mut extent = Extent { stage, has_waves, last_open, reaches_all: false };
-        if stage == Stage::GoingOn && waves.all_open {
+        if stage == Stage::Progressing && waves.all_open {
             let left = groups.total(|group| group.takes_part() && !extent.is_released(group));
             extent.reaches_all = left.nodes == 0;
         }
@@ -39,16 +39,16 @@ impl Extent {
     /// They have the new version, are in open waves or, without waves, take part.
     fn is_released(&self, group: Group) -> bool {
         let opens = !self.has_waves || group.is_open(self.last_open);
-        group.has_it() || (self.stage == Stage::GoingOn && opens)
+        group.has_it() || (self.stage == Stage::Progressing && opens)
     }
 
     /// Whether the current revision is the goal of these nodes.
     pub(crate) fn is_current(&self, group: Group) -> bool {
         match self.stage {
-            Stage::Over => true,
+            Stage::Complete => true,
             Stage::RolledBack => false,
-            Stage::GoingOn | Stage::Stopped if group.takes_part() => self.is_released(group),
-            Stage::GoingOn | Stage::Stopped => self.reaches_all,
+            Stage::Progressing | Stage::Stopped if group.takes_part() => self.is_released(group),
+            Stage::Progressing | Stage::Stopped => self.reaches_all,
         }
     }
 

@@ -264,13 +264,13 @@ impl<'s> Rollout<'s> {
         let wants_back =
             policy.on_failure.as_ref().is_some_and(|rule| rule.action == FailureAction::RollBack);
         let stage = if is_over {
-            Stage::Over
+            Stage::Complete
         } else if has_failed && wants_back && base.is_some() && !awaits_template {
             Stage::RolledBack
         } else if has_failed || policy.paused || awaits_template {
             Stage::Stopped
         } else {
-            Stage::GoingOn
+            Stage::Progressing
         };
         let extent = Extent::new(stage, policy, waves, groups);
         let is_complete = is_settled || extent.is_complete(groups, base.is_some());

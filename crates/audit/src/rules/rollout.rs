@@ -88,7 +88,7 @@ fn wrong_mark(
 impl Rollout<'_> {
     /// Where the new version is found to have failed, nothing else is marked.
     fn goes_on(&self) -> bool {
-        self.extent.stage == Stage::GoingOn
+        self.extent.stage == Stage::Progressing
     }
 
     fn may_start(&self, paused: bool) -> bool {
@@ -98,7 +98,7 @@ impl Rollout<'_> {
     /// The deadline begins again when the rollout resumes.
     fn may_forget_its_start(&self, paused: bool) -> bool {
         let has_started = self.marks.started.is_some();
-        paused && has_started && self.extent.stage != Stage::Over && self.newly_failed.is_none()
+        paused && has_started && self.extent.stage != Stage::Complete && self.newly_failed.is_none()
     }
 
     /// Whether this value is that of the mark `undone`, or that of `restored`, which has no rest.

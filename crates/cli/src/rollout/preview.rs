@@ -151,7 +151,7 @@ impl<'a> Preview<'a> {
                 Some(StopsAt::Failed { reason })
             }
             RolloutStage::Paused => Some(StopsAt::Paused),
-            RolloutStage::Over | RolloutStage::GoingOn | _ => None,
+            RolloutStage::Complete | RolloutStage::Progressing | _ => None,
         };
         // Pausing after the end holds the next version.
         let paused = (self.is_over() && steered.policy.paused).then_some(StopsAt::Paused);
@@ -165,7 +165,7 @@ impl<'a> Preview<'a> {
     }
 
     fn is_over(&self) -> bool {
-        *self.stage == RolloutStage::Over
+        *self.stage == RolloutStage::Complete
     }
 
     /// Of a fleet that is rolled out: its next version finds all nodes outdated.
@@ -193,7 +193,7 @@ impl<'a> Preview<'a> {
             Source::Kubectl(_) | Source::File(_) | Source::Stdin => "in force",
         });
         let rollout = match self.stage {
-            RolloutStage::Over => "complete: the waves are those of the next version".to_owned(),
+            RolloutStage::Complete => "complete: the waves are those of the next version".to_owned(),
             _ => steered.summary(),
         };
         let mut lines = vec![
@@ -323,7 +323,7 @@ fn waves<'a>(steered: &Steered<'a>, min_ready_seconds: i32) -> Vec<WavePlan<'a>>
 /// Of a fleet that is rolled out the next revision, which gets the next number, may be approved already.
 fn is_approved(steered: &Steered<'_>, wave: usize) -> bool {
     match steered.report.stage {
-        RolloutStage::Over => {
+        RolloutStage::Complete => {
             let next = steered.number().map(|number| number.saturating_add(1));
             let count = next.and_then(|number| steered.policy.approved.get(&number));
             count.is_some_and(|count| *count as usize > wave)

@@ -195,9 +195,9 @@ fn of_steered(steered: &Steered<'_>, kubectl: Stage, is_driven: bool) -> Stage {
         RolloutStage::Paused => Stage::Paused,
         _ if steered.goes_back_from().is_some() => Stage::Failed,
         // The nodes of a driven DaemonSet are counted by nobody else.
-        RolloutStage::Over if is_driven && steered.is_complete() => Stage::Done,
-        RolloutStage::Over if is_driven => Stage::Moving,
-        RolloutStage::Over => kubectl,
+        RolloutStage::Complete if is_driven && steered.is_complete() => Stage::Done,
+        RolloutStage::Complete if is_driven => Stage::Moving,
+        RolloutStage::Complete => kubectl,
         _ if steered.waits_for_approval().is_some() => Stage::WaitsForApproval,
         // Nodes in no wave keep the old version for good.
         _ if waves.len() > 0 && waves.all(|wave| wave.progress == WaveProgress::Done) => Stage::Done,

@@ -78,7 +78,7 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
 /// The annotation that approves the wave, and all before it.
 fn approval(steered: &Steered<'_>, wave: Option<usize>, annotated: Option<&str>) -> Result<Change, Refusal> {
     let last = match (&steered.report.stage, wave) {
-        (RolloutStage::Over, _) => return Err("is rolled out: no wave waits for approval".to_owned()),
+        (RolloutStage::Complete, _) => return Err("is rolled out: no wave waits for approval".to_owned()),
         (RolloutStage::Stopped { reason, .. } | RolloutStage::RolledBack { reason, .. }, _) => {
             let retry = steered.retry().map(|command| format!(" before {command}")).unwrap_or_default();
             return Err(format!("has failed ({reason}): no wave opens{retry}"));

@@ -1,4 +1,4 @@
-//! Signs of life on a terminal.
+//! Hints of life on a terminal.
 #![allow(clippy::disallowed_types, reason = "patience needs a clock; the library reads none")]
 
 use indicatif::{ProgressBar, ProgressDrawTarget};

@@ -67,7 +67,7 @@ impl Story {
         let begins = starts || current.origin != RevisionOrigin::Kept;
         let before = self.state_of(&revision).unwrap_or_else(|| match begins {
             // A version that comes back is over from its beginning, and complete once its mark says so.
-            true => State { is_complete: rollout.stage == RolloutStage::Over, ..State::default() },
+            true => State { is_complete: rollout.stage == RolloutStage::Complete, ..State::default() },
             // An earlier process has reported it.
             false => next.without(&marks),
         });
@@ -150,10 +150,10 @@ impl State {
         };
         let waves = || rollout.waves.iter().map(|wave| &wave.progress);
         let is_complete =
-            rollout.stage == RolloutStage::Over || marks.contains(&RolloutReason::RolloutCompleted);
+            rollout.stage == RolloutStage::Complete || marks.contains(&RolloutReason::RolloutCompleted);
         State {
             is_paused: rollout.stage == RolloutStage::Paused,
-            last_open_wave: waves().rposition(is_open).filter(|_| rollout.stage != RolloutStage::Over),
+            last_open_wave: waves().rposition(is_open).filter(|_| rollout.stage != RolloutStage::Complete),
             has_failed: matches!(
                 rollout.stage,
                 RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. }

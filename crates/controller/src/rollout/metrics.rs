@@ -122,8 +122,8 @@ fn stage_labels(key: &Key, stage: &'static str) -> StageLabels {
 
 fn stage(stage: &RolloutStage) -> &'static str {
     match stage {
-        RolloutStage::Over => "Over",
-        RolloutStage::GoingOn => "GoingOn",
+        RolloutStage::Complete => "Over",
+        RolloutStage::Progressing => "GoingOn",
         RolloutStage::Paused => "Paused",
         RolloutStage::Stopped { .. } => "Stopped",
         RolloutStage::RolledBack { .. } => "RolledBack",

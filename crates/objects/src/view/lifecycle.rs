@@ -1,4 +1,4 @@
-//! Signs that a node leaves, or must be left alone for a while.
+//! Hints that a node leaves, or must be left alone for a while.
 
 use crate::view::{TaintView, TaintsView};
 use crate::words::well_known::{TAINT_DISRUPTED, TAINT_TO_BE_DELETED};

@@ -266,7 +266,7 @@ impl<'c> Rules<'c, '_> {
         let runs = self.context.pods().any(is_live);
         // A DaemonSet that runs has revisions, which are not given then.
         let are_known = !runs || !self.context.preflight.revisions.is_empty();
-        let is_lacking = are_known && rollout.base.is_none() && rollout.stage != RolloutStage::Over;
+        let is_lacking = are_known && rollout.base.is_none() && rollout.stage != RolloutStage::Complete;
         let (severity, why) = match runs {
             true => (Severity::Warning, "No old revision is there to go back to, or each has failed itself"),
             false => (Severity::Advice, "The first version has no other one to go back to"),

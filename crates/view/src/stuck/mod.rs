@@ -12,7 +12,7 @@ use crate::plan::Planned;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::findings;
 pub use crate::stuck::finding::{Ends, Finding};
-use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
+use daemonset::outlook::{Hints, ObstacleKind, Outlook, RolloutState};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ impl<'a> Answer<'a> {
     /// A plan that tells only a part of its nodes.
     pub fn new(case: &Case<'a>, patience: SignedDuration) -> Result<Self, String> {
         let Planned { name, .. } = case.planned;
-        let outlook = Outlook::with_signs(case.plan, case.now, patience, &signs(case));
+        let outlook = Outlook::with_hints(case.plan, case.now, patience, &hints(case));
         let mut outlook = outlook.map_err(|partial| partial.to_string())?;
         // No round of it ends.
         outlook.rounds_left = outlook.rounds_left.filter(|_| !case.namespace_ends());
@@ -68,16 +68,16 @@ impl<'a> Answer<'a> {
 }
 
 /// The facts beside the plan by which it is stuck.
-fn signs(case: &Case<'_>) -> Signs {
+fn hints(case: &Case<'_>) -> Hints {
     let nodes = case.models.nodes.iter();
     let silent = nodes.filter_map(|node| Some((node, Outage::of(node).filter(|outage| outage.silent)?)));
-    let signs = silent.fold(Signs::default(), |signs, (node, outage)| {
-        signs.silent_node(node.metadata.name.clone(), outage.since)
+    let hints = silent.fold(Hints::default(), |hints, (node, outage)| {
+        hints.silent_node(node.metadata.name.clone(), outage.since)
     });
     match last_change(case) {
         // No patience helps.
-        _ if case.namespace_ends() => signs.last_change(Timestamp::MIN),
-        Some(at) => signs.last_change(at),
-        None => signs,
+        _ if case.namespace_ends() => hints.last_change(Timestamp::MIN),
+        Some(at) => hints.last_change(at),
+        None => hints,
     }
 }

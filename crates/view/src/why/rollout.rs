@@ -129,7 +129,7 @@ impl Case<'_> {
                     retry(&steered)
                 ));
             }
-            (RolloutStage::Over, _) | (_, None) => {}
+            (RolloutStage::Complete, _) | (_, None) => {}
             (_, Some((index, _))) if is_held || !steered.is_open(index) => {}
             (_, Some((index, progress))) => {
                 sentences.push(format!(

@@ -89,8 +89,8 @@ impl RolloutWatcher {
         plan.warnings.iter().for_each(|warning| self.note_warning(warning));
         let Some(rollout) = &plan.report.rollout else { return };
         self.reached.insert(match rollout.stage {
-            RolloutStage::Over => "over",
-            RolloutStage::GoingOn => "going on",
+            RolloutStage::Complete => "over",
+            RolloutStage::Progressing => "going on",
             RolloutStage::Stopped { .. } => "stopped",
             RolloutStage::RolledBack { .. } => "rolled back",
             _ => "paused by a person",

@@ -30,7 +30,10 @@ fn held(plan: &Plan, name: &str) -> Value {
 fn waves_tell_their_nodes_and_how_far_they_are() {
     let plan = fleet(json!({"waves": [{"upTo": 1}, {"upTo": 2}, {}]})).plan();
     let rollout = plan.report.rollout.as_ref().unwrap();
-    assert_eq!((rollout.stage.clone(), rollout.base.as_deref()), (RolloutStage::GoingOn, Some("agent-old")));
+    assert_eq!(
+        (rollout.stage.clone(), rollout.base.as_deref()),
+        (RolloutStage::Progressing, Some("agent-old"))
+    );
     assert_eq!((rollout.nodes, rollout.updated), (3, 1));
     let nodes: Vec<String> = rollout.waves.iter().map(|wave| format!("{:?}", wave.nodes)).collect();
     assert_eq!(

@@ -190,10 +190,14 @@ fn the_way_back_is_over_whatever_the_policy_says() {
                 ])
         };
         let plan = back(1).plan();
-        assert_eq!(plan.report.rollout.as_ref().unwrap().stage, RolloutStage::Over);
+        assert_eq!(plan.report.rollout.as_ref().unwrap().stage, RolloutStage::Complete);
         assert_eq!(deletes(&plan), ["a"], "the budget holds, and nothing is held");
         assert!(steps(&plan).contains(&"renumber agent-old to 3: CurrentAgain".to_owned()), "{plan:?}");
-        assert_eq!(back(3).plan().report.rollout.unwrap().stage, RolloutStage::Over, "renumbered already");
+        assert_eq!(
+            back(3).plan().report.rollout.unwrap().stage,
+            RolloutStage::Complete,
+            "renumbered already"
+        );
     }
 }
 
@@ -219,7 +223,7 @@ fn a_newer_version_ends_the_way_back() {
     let fleet = fleet_with(rolling(1), json!({}))
         .with("/daemonSet/spec/template", template("old"))
         .revisions([marked("old", 4, &[("restored", &mark(""))]), revision("new", 2), revision("newer", 3)]);
-    assert_eq!(fleet.plan().report.rollout.unwrap().stage, RolloutStage::GoingOn);
+    assert_eq!(fleet.plan().report.rollout.unwrap().stage, RolloutStage::Progressing);
 }
 
 #[test]

@@ -4,10 +4,10 @@ use daemonset_objects::model::NodeName;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// Signs that nothing moves, which no plan has: the caller reads them from the objects.
+/// Hints that nothing moves, which no plan has: the caller reads them from the objects.
 ///
 /// ```
-/// use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Signs};
+/// use daemonset::outlook::{ObstacleKind, Outlook, RolloutState, Hints};
 /// use daemonset::{Recording, plan};
 /// use jiff::SignedDuration;
 ///
@@ -15,29 +15,29 @@ use std::collections::BTreeMap;
 /// let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
 /// let (plan, now) = (plan(&recording.snapshot()?), recording.now);
 /// let patience = SignedDuration::from_mins(10);
-/// let stuck_by = |signs: Signs| {
-///     let outlook = Outlook::with_signs(&plan, now, patience, &signs)?;
+/// let stuck_by = |hints: Hints| {
+///     let outlook = Outlook::with_hints(&plan, now, patience, &hints)?;
 ///     Ok(outlook.obstacles.first().map(|obstacle| obstacle.kind))
 /// };
-/// # let stuck_by = |signs| -> Result<Option<ObstacleKind>, daemonset::outlook::PartialReport> { stuck_by(signs) };
-/// assert_eq!(stuck_by(Signs::default().last_change(now - patience / 2))?, None);
-/// assert_eq!(stuck_by(Signs::default().last_change(now - patience))?, Some(ObstacleKind::NotDone));
-/// assert_eq!(stuck_by(Signs::default().silent_node("b", Some(now - patience)))?, Some(ObstacleKind::NodeUnreachable));
+/// # let stuck_by = |hints| -> Result<Option<ObstacleKind>, daemonset::outlook::PartialReport> { stuck_by(hints) };
+/// assert_eq!(stuck_by(Hints::default().last_change(now - patience / 2))?, None);
+/// assert_eq!(stuck_by(Hints::default().last_change(now - patience))?, Some(ObstacleKind::NotDone));
+/// assert_eq!(stuck_by(Hints::default().silent_node("b", Some(now - patience)))?, Some(ObstacleKind::NodeUnreachable));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Signs {
+pub struct Hints {
     pub(super) last_change: Option<Timestamp>,
     pub(super) silent_nodes: BTreeMap<NodeName, Option<Timestamp>>,
 }
 
-impl Signs {
+impl Hints {
     /// When an object of the DaemonSet has changed last. Actions that have been due since then for longer than the caller's patience
     /// are an obstacle ([`ObstacleKind::NotDone`](super::ObstacleKind::NotDone)): a controller that runs does them within seconds. A
     /// deletion of the DaemonSet goes on within the patience ([`ObstacleKind::BeingDeleted`](super::ObstacleKind::BeingDeleted)).
     #[must_use]
     pub fn last_change(self, at: Timestamp) -> Self {
-        Signs { last_change: Some(at), ..self }
+        Hints { last_change: Some(at), ..self }
     }
 
     /// A node whose condition Ready is Unknown, and since when: its kubelet does not report, so that no pod there ends, and none
