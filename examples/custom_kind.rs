@@ -45,7 +45,7 @@ impl Cluster {
             let mut ended_by = None;
             for action in batch {
                 let outcome = self.execute(action, now)?;
-                if driver.record(action, &outcome, now).is_ok_and(|next| next.is_break()) {
+                if driver.record(action, &outcome, now).ends_plan() {
                     ended_by = ended_by.or(Some(action));
                 }
             }

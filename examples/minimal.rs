@@ -46,8 +46,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for action in batch {
             println!("{action}");
             // A real caller executes the action here, and records the outcome that it got.
-            let next = reconciler.record(action, &ActionOutcome::Done, now)?;
-            assert!(next.is_continue(), "an executed action does not end the plan");
+            let recorded = reconciler.record(action, &ActionOutcome::Done, now);
+            assert!(!recorded.ends_plan(), "an executed action does not end the plan");
         }
     }
     // The report has a verdict on every node, including the nodes without an action.

@@ -17,9 +17,8 @@
 //!    `daemonset-incremental`, which plans at the cost of the changes.
 //! 2. Execute the [batches](Plan::batches) of a plan in order. The actions of one batch may be executed at the same time. The
 //!    uid of an action's object is its precondition.
-//! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist. An action
-//!    of another plan is [`UnexpectedAction`].
-//! 4. When [`record`](Reconciler::record) returns `Break`, finish the running batch, execute the actions that are
+//! 3. [Record](Reconciler::record) the outcome of each action. A lost answer is [`ActionOutcome::Unknown`]: the pod may exist.
+//! 4. When [`record`](Reconciler::record) says that the plan [ends](Recorded::ends_plan), finish the running batch, execute the actions that are
 //!    [due all the same](Plan::independent_after), above all the update of the status, and plan again: at
 //!    [`Memory::retry_at`], unless an object changes before.
 //! 5. Plan again when an object changes, and at the instant of an [`Action::Requeue`].
@@ -145,7 +144,7 @@ pub use jiff;
 pub use manifests::{CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests};
 pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
-pub use reconciler::{PlanError, Reconciler, UnexpectedAction};
+pub use reconciler::{PlanError, Reconciler, Recorded, UnexpectedAction};
 pub use recording::{Recording, UnreadableRecording};
 pub use report::explain::plan;
 #[doc(inline)]

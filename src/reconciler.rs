@@ -11,7 +11,6 @@ use daemonset_objects::internal::lookup_hash;
 use daemonset_objects::model::{NodeName, Owner, Uid};
 use daemonset_objects::{InvalidSnapshot, NodeView, PodView, Problem, RevisionView};
 use jiff::Timestamp;
-use std::ops::ControlFlow;
 use thiserror::Error;
 
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
@@ -34,13 +33,13 @@ use thiserror::Error;
 ///     for batch in plan.batches() {
 ///         let mut ended_by = None;
 ///         for action in batch {
-///             if reconciler.record(action, &execute(action), now)?.is_break() {
+///             if reconciler.record(action, &execute(action), now).ends_plan() {
 ///                 ended_by = ended_by.or(Some(action));
 ///             }
 ///         }
 ///         if let Some(action) = ended_by {
 ///             for action in plan.independent_after(action) {
-///                 let _ = reconciler.record(action, &execute(action), now)?;
+///                 let _ = reconciler.record(action, &execute(action), now);
 ///             }
 ///             break; // and plan again: at reconciler.memory().retry_at(), unless an object changes before
 ///         }
@@ -107,13 +106,37 @@ impl LastPlan {
             return Ok(());
         }
         let batch = self.batch(action).ok_or(UnexpectedAction::OtherPlan)?;
-        let is_after_break = self.ended_in.is_some_and(|ended_in| ended_in < batch);
-        if is_after_break && !action.stands_alone() { Err(UnexpectedAction::AfterBreak) } else { Ok(()) }
+        let is_after_end = self.ended_in.is_some_and(|ended_in| ended_in < batch);
+        if is_after_end && !action.stands_alone() { Err(UnexpectedAction::AfterEnd) } else { Ok(()) }
     }
 
     /// This action ends the plan, if none of an earlier batch has ended it.
     fn end_with(&mut self, action: &Action) {
         self.ended_in = [self.ended_in, self.batch(action)].into_iter().flatten().min();
+    }
+}
+
+/// What follows for the plan from a [recorded](Reconciler::record) outcome, which is kept in each case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "a caller decides about each")]
+#[must_use = "where the plan ends, only `Plan::independent_after` of the later batches is due; then plan again"]
+pub enum Recorded {
+    /// The plan goes on.
+    PlanContinues,
+    /// The plan ends: the actions of later batches rest on this one, except those of [`Plan::independent_after`].
+    PlanEnds,
+    /// The action was not due.
+    Unexpected(UnexpectedAction),
+}
+
+impl Recorded {
+    /// Whether no action of a later batch is due, except those of [`Plan::independent_after`]; then plan again. Also after an unexpected
+    /// action: the caller no longer knows which plan it executes.
+    pub fn ends_plan(self) -> bool {
+        match self {
+            Recorded::PlanContinues => false,
+            Recorded::PlanEnds | Recorded::Unexpected(_) => true,
+        }
     }
 }
 
@@ -127,7 +150,7 @@ pub enum UnexpectedAction {
     OtherPlan,
     /// An action of an earlier batch had ended the plan, and this one is not [due all the same](Plan::independent_after).
     #[error("the plan had ended before this action")]
-    AfterBreak,
+    AfterEnd,
 }
 
 /// Why there is no plan.
@@ -317,48 +340,42 @@ impl Reconciler {
 
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
     ///
-    /// `Break` after an outcome that ends the plan: the actions of later batches rest on this one. The other actions of
-    /// the same batch do not, and their outcomes are recorded, too. Some actions are [due all the same](Plan::independent_after).
-    /// The next plan is due when an object changes, or at [`Memory::retry_at`]: planned again at once, the same action could be
-    /// rejected in a loop.
+    /// The outcome is always kept: an action that was executed and is forgotten would be executed twice. [`Recorded`] says what follows
+    /// for the plan. Where the plan ends, the actions of later batches rest on this one. The other actions of the same batch do
+    /// not: execute and record them, too, and those that are [independent](Plan::independent_after). The next plan is due when an
+    /// object changes, or at [`Memory::retry_at`]: planned again at once, the same action could be rejected in a loop.
     ///
-    /// # Errors
-    /// The action is not of the plan that this reconciler gave last, or that plan had ended before. The outcome is kept all the same:
-    /// an action that was executed and is forgotten would be executed twice. A caller that plans a [snapshot](Self::snapshot) by
-    /// itself gets no error.
+    /// A caller that plans a [snapshot](Self::snapshot) by itself records no [unexpected](Recorded::Unexpected) action.
     ///
     /// ```
     /// # use daemonset::{Observed, Policy, Reconciler, Recording};
-    /// use daemonset::{ActionOutcome, UnexpectedAction};
+    /// use daemonset::{ActionOutcome, Recorded, UnexpectedAction};
     /// # let recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
     /// # let Recording { daemon_set, nodes, revisions, now, .. } = &recording;
     /// # let (observed, now) = (Observed { daemon_set, nodes, pods: &[] as &[daemonset::model::Pod], revisions }, *now);
     /// # let mut reconciler = Reconciler::new("u1", Policy::default());
     /// let plan = reconciler.plan(observed, now)?; // a pod on node a, and then one on each other node
-    /// assert!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now)?.is_break());
-    /// assert_eq!(reconciler.record(&plan.actions[1], &ActionOutcome::Done, now), Err(UnexpectedAction::AfterBreak));
+    /// assert_eq!(reconciler.record(&plan.actions[0], &ActionOutcome::Rejected, now), Recorded::PlanEnds);
+    /// let unexpected = reconciler.record(&plan.actions[1], &ActionOutcome::Done, now);
+    /// assert_eq!(unexpected, Recorded::Unexpected(UnexpectedAction::AfterEnd));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use = "`Break` ends the plan: of the later batches only `Plan::independent_after` is due; then plan again"]
-    pub fn record(
-        &mut self,
-        action: &Action,
-        outcome: &ActionOutcome,
-        at: Timestamp,
-    ) -> Result<ControlFlow<()>, UnexpectedAction> {
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> Recorded {
         let is_due = self.last_plan.as_ref().map_or(Ok(()), |plan| plan.check(action));
         self.memory.record(action, outcome, at);
-        is_due?;
+        if let Err(unexpected) = is_due {
+            return Recorded::Unexpected(unexpected);
+        }
         match outcome {
             ActionOutcome::Created(_)
             | ActionOutcome::Done
             | ActionOutcome::Changed(_)
-            | ActionOutcome::AlreadyExists => Ok(ControlFlow::Continue(())),
+            | ActionOutcome::AlreadyExists => Recorded::PlanContinues,
             ActionOutcome::Rejected | ActionOutcome::Unknown | ActionOutcome::Conflict => {
                 if let Some(plan) = &mut self.last_plan {
                     plan.end_with(action);
                 }
-                Ok(ControlFlow::Break(()))
+                Recorded::PlanEnds
             }
         }
     }

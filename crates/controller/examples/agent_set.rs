@@ -153,14 +153,14 @@ impl Controller {
             let mut ended_by = None;
             for action in batch {
                 let outcome = execute(&self.client, &ds, action).await?;
-                if reconciler.record(action, &outcome, Timestamp::now())?.is_break() {
+                if reconciler.record(action, &outcome, Timestamp::now()).ends_plan() {
                     ended_by = ended_by.or(Some(action));
                 }
             }
             if let Some(action) = ended_by {
                 for action in plan.independent_after(action) {
                     let outcome = execute(&self.client, &ds, action).await?;
-                    let _ = reconciler.record(action, &outcome, Timestamp::now())?;
+                    let _ = reconciler.record(action, &outcome, Timestamp::now());
                 }
                 let retry = reconciler.memory().retry_at().map_or(Duration::ZERO, until);
                 return Ok(retry.max(Duration::from_secs(1)));

@@ -180,14 +180,14 @@ async fn sync(set: &DaemonSet, context: &Context, reconciler: &mut Reconciler) -
         let mut ended_by = None;
         for action in batch {
             let outcome = execute(&context.client, set, action).await?;
-            if reconciler.record(action, &outcome, Timestamp::now())?.is_break() {
+            if reconciler.record(action, &outcome, Timestamp::now()).ends_plan() {
                 ended_by = ended_by.or(Some(action));
             }
         }
         if let Some(action) = ended_by {
             for action in plan.independent_after(action) {
                 let outcome = execute(&context.client, set, action).await?;
-                let _ = reconciler.record(action, &outcome, Timestamp::now())?;
+                let _ = reconciler.record(action, &outcome, Timestamp::now());
             }
             let retry = reconciler.memory().retry_at().map_or(Duration::ZERO, until);
             return Ok(retry.max(Duration::from_secs(1)));

@@ -5,7 +5,7 @@ use crate::back_off::{BackOff, LONGEST, LONGEST_IN_OUTAGE};
 use crate::error::ExecuteError;
 use crate::executor::Executed;
 use crate::retry_order::RetryOrder;
-use daemonset::{Action, ActionOutcome, Memory, Policy, Reconciler, Snapshot, UnexpectedAction};
+use daemonset::{Action, ActionOutcome, Memory, Policy, Reconciler, Recorded, Snapshot, UnexpectedAction};
 use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
@@ -30,7 +30,7 @@ macro_rules! driver {
                 // The executor ends the plan by the response, which says more than the outcome.
                 let recorded = <$driver>::record(self, action, outcome, at);
                 // The calls of one batch may be of several batches of the plan: the order of the next attempt is another one.
-                debug_assert_ne!(recorded, Err(UnexpectedAction::OtherPlan), "{action}");
+                debug_assert_ne!(recorded, Recorded::Unexpected(UnexpectedAction::OtherPlan), "{action}");
             }
 
             fn settle(&mut self, action: &Action, stored: &Snapshot<'_>) {

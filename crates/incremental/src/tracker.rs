@@ -8,11 +8,10 @@ use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
-    Policy, Reconciler, Recording, RevisionView, Snapshot, TemplateManifests, UnexpectedAction, plan,
+    Policy, Reconciler, Recorded, Recording, RevisionView, Snapshot, TemplateManifests, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use thiserror::Error;
 
 /// Reconciles one DaemonSet from the changes of a watch. It keeps facts about all objects, so that the cost of a plan grows with the
@@ -293,20 +292,11 @@ impl Tracker {
     }
 
     /// Keeps the outcome of one action of the last plan, as [`Reconciler::record`].
-    ///
-    /// # Errors
-    /// As [`Reconciler::record`].
-    #[must_use = "`Break` ends the plan: of the later batches only `Plan::independent_after` is due; then plan again"]
-    pub fn record(
-        &mut self,
-        action: &Action,
-        outcome: &ActionOutcome,
-        at: Timestamp,
-    ) -> Result<ControlFlow<()>, UnexpectedAction> {
+    pub fn record(&mut self, action: &Action, outcome: &ActionOutcome, at: Timestamp) -> Recorded {
         let before = self.entries(action);
-        let flow = self.reconciler.record(action, outcome, at);
+        let recorded = self.reconciler.record(action, outcome, at);
         self.recorded(action, &before);
-        flow
+        recorded
     }
 
     /// Takes an action back whose outcome was [`Unknown`](ActionOutcome::Unknown), as [`Reconciler::settle`].

@@ -8,7 +8,7 @@ use daemonset::outlook::Obstacles;
 use daemonset::report::Situation;
 use daemonset::{
     Action, ActionOutcome, DeleteReason, Memory, NodeView, Observed, ObservedAt, Plan, PodView, Policy,
-    Reconciler, Recording, RestoreReason, RevisionReason, RevisionView, RolloutReason,
+    Reconciler, Recorded, Recording, RestoreReason, RevisionReason, RevisionView, RolloutReason,
 };
 use daemonset_audit::{Violation, ViolationKind, audit};
 use daemonset_incremental::{Auditor, Change, NeedsLists, NotKept, Tracker, audit_kept};
@@ -406,7 +406,7 @@ impl Pair {
         let kept = self.kept.record(action, outcome, self.now);
         let whole = self.whole.record(action, outcome, self.now);
         assert_eq!(kept, whole);
-        kept.is_ok_and(|next| next.is_break())
+        kept == Recorded::PlanEnds
     }
 
     /// Takes an action back that was not done, as storage shows.

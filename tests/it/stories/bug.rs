@@ -3,7 +3,9 @@
 use super::tracker::observed;
 use crate::support::{given, node, rolling};
 use daemonset::report::Warning;
-use daemonset::{ActionOutcome, Manifests, NewPod, PlanError, Policy, Reconciler, UnexpectedAction};
+use daemonset::{
+    ActionOutcome, Manifests, NewPod, PlanError, Policy, Reconciler, Recorded, UnexpectedAction,
+};
 use serde_json::Value;
 
 /// Manifests that are made while a step of the decision meets a bug.
@@ -54,9 +56,9 @@ fn no_other_action_is_due_after_a_bug() {
     assert!(reconciler.plan_with(observed(&recording), &Buggy, recording.now).is_err());
     assert_eq!(
         reconciler.record(&other, &ActionOutcome::Rejected, recording.now),
-        Err(UnexpectedAction::OtherPlan)
+        Recorded::Unexpected(UnexpectedAction::OtherPlan)
     );
-    assert!(reconciler.record(&create, &ActionOutcome::Done, recording.now).unwrap().is_continue());
+    assert_eq!(reconciler.record(&create, &ActionOutcome::Done, recording.now), Recorded::PlanContinues);
 }
 
 #[cfg(daemonset_mutants)]

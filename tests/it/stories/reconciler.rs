@@ -3,8 +3,8 @@
 use crate::support::{Given, apply, at, given, new, node, now, old, rolling, surging};
 use daemonset::model::ObjectRef;
 use daemonset::{
-    Action, ActionOutcome, Memory, Observed, Plan, PlanError, Policy, Reconciler, Recording, RequeueReason,
-    Snapshot, UnexpectedAction, plan,
+    Action, ActionOutcome, Memory, Observed, Plan, PlanError, Policy, Reconciler, Recorded, Recording,
+    RequeueReason, Snapshot, UnexpectedAction, plan,
 };
 use daemonset_incremental::Tracker;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) fn lines(plan: &Plan) -> Vec<String> {
 
 /// Records the same outcome for each action.
 fn record_all(reconciler: &mut Reconciler, plan: &Plan, outcome: &ActionOutcome) -> Vec<bool> {
-    plan.actions.iter().map(|action| reconciler.record(action, outcome, now()).unwrap().is_break()).collect()
+    plan.actions.iter().map(|action| reconciler.record(action, outcome, now()).ends_plan()).collect()
 }
 
 #[test]
@@ -97,41 +97,46 @@ fn rejected_and_unknown_end_the_plan() {
         (ActionOutcome::Rejected, true),
         (ActionOutcome::Unknown, true),
     ] {
-        let next = reconciler.record(&plan.actions[0], &outcome, now()).unwrap();
-        assert_eq!(next.is_break(), ends, "{outcome:?}");
+        let recorded = reconciler.record(&plan.actions[0], &outcome, now());
+        assert_eq!(recorded.ends_plan(), ends, "{outcome:?}");
     }
 }
 
 /// Its outcome is kept all the same: the pod of a create that nobody remembers would be created twice.
 #[test]
-fn an_action_of_another_plan_is_an_error() {
+fn an_action_of_another_plan_is_unexpected() {
     let mut reconciler = reconciler();
     let create = Action::clone(&planned(&mut reconciler, &given(rolling(1)).node(node("b"))).actions[0]);
-    let recorded = reconciler.record(&create, &ActionOutcome::Done, now()).unwrap();
-    assert!(recorded.is_continue());
+    assert_eq!(reconciler.record(&create, &ActionOutcome::Done, now()), Recorded::PlanContinues);
     let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
-    assert_eq!(reconciler.record(&create, &ActionOutcome::Done, now()), Err(UnexpectedAction::OtherPlan));
+    assert_eq!(
+        reconciler.record(&create, &ActionOutcome::Done, now()),
+        Recorded::Unexpected(UnexpectedAction::OtherPlan)
+    );
     assert!(reconciler.memory().is_in_flight(&create));
     // A copy of an action of the plan is that action, also from another process.
     let copy: Action = serde_json::from_value(serde_json::to_value(&plan.actions[0]).unwrap()).unwrap();
-    assert!(reconciler.record(&copy, &ActionOutcome::Done, now()).is_ok());
+    assert_eq!(reconciler.record(&copy, &ActionOutcome::Done, now()), Recorded::PlanContinues);
     let mut unplanned = self::reconciler();
-    assert_eq!(unplanned.record(&create, &ActionOutcome::Done, now()), Err(UnexpectedAction::OtherPlan));
+    assert_eq!(
+        unplanned.record(&create, &ActionOutcome::Done, now()),
+        Recorded::Unexpected(UnexpectedAction::OtherPlan)
+    );
 }
 
 /// A revision that can't be created has no pods. A second action of the same batch, and the status, rest on nothing.
 #[test]
-fn an_action_after_the_end_of_its_plan_is_an_error() {
+fn an_action_after_the_end_of_its_plan_is_unexpected() {
     let mut reconciler = reconciler();
     let fleet = given(rolling("100%")).node(node("a").has(old())).node(node("b").has(old()));
     let plan = planned(&mut reconciler, &fleet.node(node("c")));
     let kinds: Vec<_> = plan.actions.iter().map(Action::kind).collect();
     assert_eq!(kinds, ["DeletePod", "DeletePod", "CreatePod", "UpdateStatus"]);
     let mut record = |index: usize, outcome| reconciler.record(&plan.actions[index], &outcome, now());
-    assert!(record(0, ActionOutcome::Rejected).unwrap().is_break());
-    assert!(record(1, ActionOutcome::Done).unwrap().is_continue());
-    assert_eq!(record(2, ActionOutcome::Done), Err(UnexpectedAction::AfterBreak));
-    assert!(record(3, ActionOutcome::Done).unwrap().is_continue());
+    assert_eq!(record(0, ActionOutcome::Rejected), Recorded::PlanEnds);
+    assert_eq!(record(1, ActionOutcome::Done), Recorded::PlanContinues);
+    assert_eq!(record(2, ActionOutcome::Done), Recorded::Unexpected(UnexpectedAction::AfterEnd));
+    assert_eq!(record(3, ActionOutcome::Done), Recorded::PlanContinues);
 }
 
 /// A webhook may refuse the delete for ever.
@@ -142,7 +147,7 @@ fn the_status_is_due_though_a_delete_is_refused() {
     let kinds = |actions: &[&Action]| actions.iter().map(|action| action.kind()).collect::<Vec<_>>();
     assert_eq!(kinds(&plan.actions.iter().collect::<Vec<_>>()), ["DeletePod", "UpdateStatus"]);
     let [delete, status] = plan.actions.as_slice() else { panic!("two actions") };
-    assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).unwrap().is_break());
+    assert!(reconciler.record(delete, &ActionOutcome::Rejected, now()).ends_plan());
     assert_eq!(kinds(&plan.independent_after(delete).collect::<Vec<_>>()), ["UpdateStatus"]);
     assert_eq!(kinds(&plan.independent_after(status).collect::<Vec<_>>()), [""; 0]);
 }
@@ -295,8 +300,11 @@ fn a_second_mark_is_not_due_after_the_first_was_rejected() {
     let marks: Vec<&Action> =
         plan.actions.iter().filter(|action| action.kind() == "AnnotateRevision").collect();
     let [first, second] = marks[..] else { panic!("{:?}", lines(&plan)) };
-    assert!(reconciler.record(first, &ActionOutcome::Rejected, now()).unwrap().is_break());
-    assert_eq!(reconciler.record(second, &ActionOutcome::Done, now()), Err(UnexpectedAction::AfterBreak));
+    assert!(reconciler.record(first, &ActionOutcome::Rejected, now()).ends_plan());
+    assert_eq!(
+        reconciler.record(second, &ActionOutcome::Done, now()),
+        Recorded::Unexpected(UnexpectedAction::AfterEnd)
+    );
 }
 
 /// The plan is that of a DaemonSet which has gone.
@@ -306,5 +314,8 @@ fn no_action_of_the_plan_before_is_due_after_a_reset() {
     let plan = planned(&mut reconciler, &given(rolling(1)).node(node("a")));
     reconciler.reset("uid-other");
     let create = plan.actions.iter().find(|action| action.kind() == "CreatePod").unwrap();
-    assert_eq!(reconciler.record(create, &ActionOutcome::Done, now()), Err(UnexpectedAction::OtherPlan));
+    assert_eq!(
+        reconciler.record(create, &ActionOutcome::Done, now()),
+        Recorded::Unexpected(UnexpectedAction::OtherPlan)
+    );
 }

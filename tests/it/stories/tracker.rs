@@ -312,7 +312,7 @@ fn a_rejected_delete_is_told_in_the_next_plan_from_changes() {
     let mut tracker = Tracker::new("uid-agent", recording.policy.clone());
     let first = tracked(&mut tracker, || observed(&recording), recording.now).unwrap();
     let ended = tracker.record(&first.actions[0], &ActionOutcome::Rejected, recording.now);
-    assert!(ended.unwrap().is_break());
+    assert!(ended.ends_plan());
     let second = tracked(&mut tracker, || observed(&recording), recording.now).unwrap();
     assert_eq!(second.report.scope, ReportScope::ChangedNodes);
     let outcome = &second.report.nodes[0].outcome;

@@ -17,7 +17,7 @@ use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::PodNames;
 use daemonset::{
     Action, ActionOutcome, CreateReason, DeleteReason, InvalidSnapshot, Memory, NodeView, Observed,
-    ObservedAt, Plan, PlanError, Policy, Snapshot,
+    ObservedAt, Plan, PlanError, Policy, Recorded, Snapshot,
 };
 use daemonset_incremental::internal::difference;
 use daemonset_incremental::{NeedsLists, Tracker};
@@ -346,15 +346,17 @@ impl Controller {
                 _ => {}
             }
             match recorded {
-                Ok(next) if next.is_break() => return Ending::Stopped,
-                Ok(_) => {}
+                Recorded::PlanContinues => {}
+                Recorded::PlanEnds => return Ending::Stopped,
                 // Another planner's actions are of no plan of the tracker.
-                Err(_) if self.planner.is_some() => {
+                Recorded::Unexpected(_) if self.planner.is_some() => {
                     if matches!(outcome, ActionOutcome::Rejected | ActionOutcome::Unknown) {
                         return Ending::Stopped;
                     }
                 }
-                Err(error) => self.difference = self.difference.take().or(Some(error.to_string())),
+                Recorded::Unexpected(action) => {
+                    self.difference = self.difference.take().or(Some(action.to_string()));
+                }
             }
         }
         Ending::Executed
