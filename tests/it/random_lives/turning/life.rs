@@ -196,9 +196,8 @@ impl Planner for Judged {
             noted.complaints.insert(format!("audit: {:?}", violation.kind));
         }
         for verdict in &plan.report.nodes {
-            let outcome = format!("{:?}", verdict.outcome);
-            let word = outcome.split([' ', '{']).next().unwrap_or_default();
-            noted.things.insert(format!("outcome {word}"));
+            let outcome = serde_json::to_value(&verdict.outcome).unwrap();
+            noted.things.insert(format!("outcome {}", outcome["type"].as_str().unwrap()));
         }
         plan.actions
     }
