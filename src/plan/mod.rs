@@ -29,7 +29,7 @@ use steps::decide;
 /// A total function of the snapshot: no clock, no randomness, no I/O, no panic, and the same actions for any order of
 /// the snapshot's lists. The caller executes the actions in order, may run consecutive creates and deletes of pods
 /// of one batch at the same time, stops at the first failure and reconciles again. An empty list means that nothing has
-/// to be done until something changes. It is empty, too, after a bug of this crate: [`plan()`] warns of it.
+/// to be done until something changes. It is empty, too, after a bug of this crate: [`plan()`](crate::plan()) warns of it.
 ///
 /// ```
 /// use daemonset::{Recording, reconcile};

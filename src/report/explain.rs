@@ -30,7 +30,7 @@ use daemonset_objects::internal::TaintsView;
 use daemonset_objects::model::{DaemonSetStatus, Taint};
 use std::collections::BTreeMap;
 
-/// The same actions as [`reconcile`], with the reasons: a verdict on every node, the budget's figures and warnings.
+/// The same actions as [`reconcile`](crate::reconcile()), with the reasons: a verdict on every node, the budget's figures and warnings.
 ///
 /// ```
 /// use daemonset::{Recording, plan, reconcile};
