@@ -329,11 +329,6 @@ impl Wait {
         }
     }
 
-    /// Whether the node is where its policy wants it: it waits for nothing that will come.
-    pub fn is_settled(&self) -> bool {
-        matches!(self, Wait::Rollout { because: HoldReason::NoWave })
-    }
-
     /// Whether something else than a limit or a strategy keeps the update from an outdated pod.
     pub fn is_of_candidate(&self) -> bool {
         match self {
