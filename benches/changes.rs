@@ -12,7 +12,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const SCENARIOS: [Scenario; 4] = [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Surge];
+const SCENARIOS: [Scenario; 5] =
+    [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Surge, Scenario::Turns];
 const SIZES: [usize; 2] = [1_000, 15_000];
 const EVENTS: usize = 20;
 /// The maximum number of instructions of an event, on average. One of a rollout in waves takes the most.

@@ -164,6 +164,7 @@ pub mod turns {
 pub mod internal {
     pub use crate::bug::{met as bug_met, watch as watch_for_bugs};
     pub use crate::choose::limits::Budget;
+    pub use crate::choose::turns::{InTurn, TurnRooms};
     pub use crate::choose::{Candidates, Choice, First, choose};
     pub use crate::input::check::{
         selector as checked_selector, template as checked_template, template_generation,
@@ -175,30 +176,41 @@ pub mod internal {
     pub use crate::input::placement::{
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
     };
+    pub use crate::input::pod_wants::images;
+    pub use crate::input::snapshot::PodLookup;
     pub use crate::input::spec::Spec;
     pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
     pub use crate::input::template::{Template, Term};
     pub use crate::node::budget::node_free_at;
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
     pub use crate::node::change::rest_of as rest_beside_images;
-    pub use crate::node::counts::counts;
-    pub use crate::node::figures::{Counts, Figure, NodeFigures, Sums};
+    pub use crate::node::evaluation::{Evaluations, NodeEvaluation, evaluate};
+    pub use crate::node::figures::{Figure, NodeFigures, Sums};
     pub use crate::node::fit::room as room_for;
     pub use crate::node::fleet::goals::live_pods;
     pub use crate::node::fleet::{Fleet, Readiness, available_at};
-    pub use crate::node::pull::Images;
-    pub use crate::node::sync::{NodeSync, node_sync};
-    pub use crate::node::turn::{has_turn, is_of_turns, needs_whole_objects};
+    pub use crate::node::hold::{Hold, goal_hash};
+    pub use crate::node::in_place::{ImageChanges, InPlace};
+    pub use crate::node::names::one_per_node;
+    pub use crate::node::notes::Notes;
+    pub use crate::node::pull::{
+        pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix, rules as pull_rules,
+    };
+    pub use crate::node::sync::{NodeSync, node_sync, place_in_turn};
+    pub use crate::node::turn::{next_overdue, rules as turn_rules};
+    pub use crate::node::turn_end::end_turns;
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::burst::next_available_on;
-    pub use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
+    pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank, unseen_pulls};
+    pub use crate::plan::rest_of_cluster::{PullSums, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
+    pub use crate::plan::turns::patched_nodes;
     pub use crate::pod_manifest::{CustomBody, Shared, Tie};
     pub use crate::pods::claim::{Claim, claim, claim_revisions};
     pub use crate::pods::classify::HashMeaning;
     pub use crate::pods::history::{History, beyond_limit};
     pub use crate::position::{
-        HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
+        FleetIx, HashIx, IndexVec, Neutral, NodeIx, PodIx, Position, RevisionIx, change, enumerate,
     };
     pub use crate::report::at_rest::AtRest;
     pub use crate::report::explain::{node_placement, plan_decided};

@@ -1,23 +1,25 @@
 //! The candidates of a decision on all objects, sorted as far as a plan needs it.
 
-use crate::choose::waits::{Passage, Waits};
+use crate::choose::turns::{InTurn, TurnRooms};
 use crate::choose::{Candidates, First};
-use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
-use crate::node::figures::{Counts, Figure};
+use crate::node::candidate::{Urgency, deletes_come_last, urgency};
+use crate::node::evaluation::Evaluations;
+use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, Readiness};
-use crate::node::sync::NodeSync;
+use crate::node::sync::{NodeSync, place_in_turn};
 use crate::pods::history::History;
 use crate::position::{FleetIx, NodeIx};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The candidates of a snapshot of all nodes, in no order: few plans need the order of a whole fleet.
 pub(crate) struct Unsorted<'f> {
     fleet: &'f Fleet<'f>,
     history: &'f History<'f>,
-    counts: &'f Counts,
-    waits: &'f mut Waits,
+    node_sync: &'f NodeSync,
+    evaluations: &'f Evaluations,
     /// In the order of [`Readiness::ALL`].
     groups: [Vec<(NodeIx, FleetIx)>; Readiness::ALL.len()],
+    without_room: BTreeSet<NodeIx>,
 }
 
 impl<'f> Unsorted<'f> {
@@ -25,39 +27,20 @@ impl<'f> Unsorted<'f> {
         fleet: &'f Fleet<'f>,
         history: &'f History<'f>,
         node_sync: &'f NodeSync,
-        counts: &'f Counts,
-        waits: &'f mut Waits,
+        evaluations: &'f Evaluations,
     ) -> Self {
         let mut groups = <[Vec<_>; Readiness::ALL.len()]>::default();
-        // The figure is wider: under OnDelete or a back-off a candidate waits for something else than a limit.
-        for node in counts.with(Figure::Candidate) {
-            let Some((index, pod)) = eligible(fleet, node_sync, node) else { continue };
-            if waits.passage(fleet, node) == Passage::Waits {
-                continue;
-            }
-            if let Some(group) = groups.get_mut(pod.readiness as usize) {
-                group.push((node, index));
+        for (node, evaluation) in evaluations.nodes.enumerated() {
+            let Some(pod) = evaluation.candidate.filter(|_| evaluation.wait().is_none()) else { continue };
+            if let Some(group) = groups.get_mut(fleet.pod(pod).readiness as usize) {
+                group.push((node, pod));
             }
         }
-        Unsorted { fleet, history, counts, waits, groups }
+        Unsorted { fleet, history, node_sync, evaluations, groups, without_room: BTreeSet::new() }
     }
-}
 
-impl Unsorted<'_> {
-    /// Of candidates in order: all that are in turn, and the first `count` that may begin one. The second answer is how many begin.
-    fn in_turns(&mut self, candidates: Vec<NodeIx>, count: usize) -> (Vec<NodeIx>, usize) {
-        let mut begun = 0;
-        let mut goes = |node: &NodeIx| match self.waits.passage(self.fleet, *node) {
-            Passage::InTurn => true,
-            Passage::Waits => false,
-            Passage::WithinBudget => {
-                let begins = begun < count && self.waits.take_place(self.counts.has(*node, Figure::Excused));
-                begun += usize::from(begins);
-                begins
-            }
-        };
-        let nodes = candidates.into_iter().filter(|node| goes(node)).collect();
-        (nodes, begun)
+    fn has(&self, node: NodeIx, figure: Figure) -> bool {
+        self.evaluations.has(node, figure)
     }
 }
 
@@ -68,20 +51,21 @@ impl Candidates for Unsorted<'_> {
         self.groups.get(group as usize).map_or(0, Vec::len) as u32
     }
 
-    fn first(&mut self, group: Readiness, count: u32) -> First<NodeIx> {
-        let Unsorted { fleet, history, counts, .. } = *self;
-        let limits_turns = self.waits.limits_turns();
+    fn first(&mut self, group: Readiness, count: u32, turns: Option<&mut TurnRooms>) -> First<NodeIx> {
+        let Unsorted { fleet, history, .. } = *self;
         // Each group is asked for once, so that its list can be taken. Without room nothing is sorted.
-        let group = self.groups.get_mut(group as usize).filter(|_| count > 0 || limits_turns);
+        let group = self.groups.get_mut(group as usize).filter(|_| count > 0 || turns.is_some());
         let mut candidates = group.map(std::mem::take).unwrap_or_default();
-        if limits_turns {
+        if !self.without_room.is_empty() {
+            candidates.retain(|(node, _)| !self.without_room.contains(node));
+        }
+        if let Some(rooms) = &turns {
             // In the middle of an update the turns are used up, and the nodes that wait for one need no order.
-            let goes = |node: NodeIx| match self.waits.passage(fleet, node) {
-                Passage::InTurn => true,
-                Passage::Waits => false,
-                Passage::WithinBudget => count > 0 && self.waits.may_begin(counts.has(node, Figure::Excused)),
-            };
-            candidates.retain(|(node, _)| goes(*node));
+            let mut rooms = **rooms;
+            candidates.retain(|(node, _)| {
+                let may_begin = count > 0 && *rooms.of(self.has(*node, Figure::Excused)) > 0;
+                may_begin || fleet.turn(*node).is_some()
+            });
         }
         // Urgency is found once for each node, not in each comparison: it looks the node's name up in the memory.
         // A fleet has as many urgencies as revisions, and one for each refusal: a number for each takes a quarter of the memory.
@@ -110,18 +94,46 @@ impl Candidates for Unsorted<'_> {
         // A whole fleet may be outdated while a few nodes may be updated. Selection puts the first ones in front in linear
         // time, and only they are sorted. With room for all there is nothing to select.
         let count = count as usize;
-        if count < first.len() && !limits_turns {
+        if count < first.len() && turns.is_none() {
             first.select_nth_unstable_by(count, order);
             first.truncate(count);
         }
         first.sort_unstable_by(order);
         let mut nodes: Vec<NodeIx> = first.into_iter().map(|(_, node)| node).collect();
         let mut with_room = nodes.len();
-        if limits_turns {
-            (nodes, with_room) = self.in_turns(nodes, count);
+        if let Some(rooms) = turns {
+            with_room = 0;
+            nodes.retain(|node| {
+                if fleet.turn(*node).is_some() {
+                    return true;
+                }
+                let room = rooms.of(self.has(*node, Figure::Excused));
+                let begins = with_room < count && *room > 0;
+                if begins {
+                    (with_room, *room) = (with_room + 1, *room - 1);
+                }
+                begins
+            });
         }
-        let waiting = nodes.iter().filter(|node| counts.has(**node, Figure::Waits)).count();
+        let waiting = nodes.iter().filter(|node| self.has(**node, Figure::Waits)).count();
         First { count: with_room as u32, waiting: waiting as u32, nodes }
+    }
+
+    fn in_turn_from(&mut self, place: u32) -> InTurn<NodeIx> {
+        let Unsorted { fleet, node_sync, .. } = *self;
+        let in_turn = fleet.turns().iter().filter(|turn| self.has(turn.node, Figure::InTurn));
+        let mut in_turn: Vec<NodeIx> = in_turn.map(|turn| turn.node).collect();
+        in_turn.sort_by_key(|node| (place_in_turn(fleet, node_sync, *node), fleet.node_view(*node).name));
+        let beyond = in_turn.split_off(in_turn.len().min(place as usize));
+        let is_ready = |node: &NodeIx| {
+            let pod = self.evaluations.nodes.at(*node).candidate;
+            pod.is_some_and(|pod| self.fleet.pod(pod).readiness.is_ready())
+        };
+        let nodes: Vec<NodeIx> = beyond.into_iter().filter(is_ready).collect();
+        let count = |figure| nodes.iter().filter(|node| self.has(**node, figure)).count() as u32;
+        let (places, waiting) = (count(Figure::TurnPlace), count(Figure::Waits));
+        self.without_room.extend(&nodes);
+        InTurn { nodes, places, waiting }
     }
 
     fn leaving(&mut self, count: u32) -> Vec<NodeIx> {
@@ -129,7 +141,7 @@ impl Candidates for Unsorted<'_> {
         if count == 0 {
             return Vec::new();
         }
-        let mut nodes: Vec<NodeIx> = self.counts.with(Figure::LeavesLast).collect();
+        let mut nodes: Vec<NodeIx> = self.evaluations.with(Figure::LeavesLast).collect();
         // Few nodes are among them, so that all are sorted.
         nodes.sort_unstable_by_key(|node| {
             (deletes_come_last(self.fleet, *node), self.fleet.node_view(*node).name)

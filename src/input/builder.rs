@@ -258,7 +258,7 @@ impl<'a> SnapshotBuilder<'a> {
             memory,
             index,
             placements,
-            is_partial: false,
+            pod_names: None,
         })
     }
 }

@@ -16,6 +16,8 @@ pub(crate) mod permissions;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod placement;
 pub(crate) mod pod_selector;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod pod_wants;
 pub mod policy;
 pub(crate) mod rollout;
 #[cfg(feature = "schemars")]

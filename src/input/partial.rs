@@ -3,6 +3,7 @@
 use crate::input::index::{Hashes, Index, PodFacts, RevisionFacts};
 use crate::input::memory::Memory;
 use crate::input::placement::Placement;
+use crate::input::snapshot::PodLookup;
 use crate::input::spec::Spec;
 use crate::input::{ObservedAt, Snapshot};
 use crate::position::{IndexVec, PodIx, RevisionIx};
@@ -23,14 +24,25 @@ pub struct SnapshotFacts<'a> {
     /// All revisions that concern the DaemonSet.
     pub revisions: Vec<RevisionView<'a>>,
     pub revision_facts: IndexVec<RevisionIx, RevisionFacts>,
+    /// Of all pods of the namespace that matter.
+    pub pod_names: Option<&'a dyn PodLookup>,
 }
 
 #[doc(hidden)]
 impl<'a> Snapshot<'a> {
     /// The snapshot of these facts.
     pub fn of_facts(facts: SnapshotFacts<'a>, memory: Memory, at: ObservedAt) -> Self {
-        let SnapshotFacts { spec, nodes, placements, pods, pod_facts, hashes, revisions, revision_facts } =
-            facts;
+        let SnapshotFacts {
+            spec,
+            nodes,
+            placements,
+            pods,
+            pod_facts,
+            hashes,
+            revisions,
+            revision_facts,
+            pod_names,
+        } = facts;
         Snapshot {
             spec,
             now: at.now,
@@ -43,7 +55,7 @@ impl<'a> Snapshot<'a> {
             revisions,
             revision_facts,
             memory: Some(memory),
-            is_partial: true,
+            pod_names,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::input::DaemonTolerations;
 use crate::input::lookup::Recent;
+use crate::input::pod_wants::PodWants;
 use crate::input::template::{RequiredAffinity, Template};
 use crate::position::neutral;
 use daemonset_objects::NodeView;
@@ -13,6 +14,8 @@ use daemonset_objects::internal::{
 };
 use daemonset_objects::kubernetes::well_known::{TAINT_NOT_READY, TAINT_UNREACHABLE};
 use daemonset_objects::model::Toleration;
+use serde_json::Value;
+use std::sync::OnceLock;
 
 /// Whether a node should run the pod.
 #[doc(alias = "nodeShouldRunDaemonPod")]
@@ -61,6 +64,8 @@ pub struct CompiledTemplate {
     pub affinity: Option<RequiredAffinity>,
     /// Its tolerations and those of every daemon pod.
     pub tolerations: Vec<Toleration>,
+    /// Found at the first use: few policies ask.
+    wants: OnceLock<Box<PodWants>>,
 }
 
 impl CompiledTemplate {
@@ -69,7 +74,12 @@ impl CompiledTemplate {
         let affinity = parsed.spec.affinity.required().map(|a| RequiredAffinity::compile(a, problems));
         let mut tolerations = parsed.spec.tolerations.clone();
         tolerations.extend(daemon.list(parsed.spec.host_network));
-        CompiledTemplate { parsed, affinity, tolerations }
+        CompiledTemplate { parsed, affinity, tolerations, wants: OnceLock::new() }
+    }
+
+    /// The images and the requests of its pod, from the template as it is stored.
+    pub(crate) fn wants(&self, raw: &Value) -> &PodWants {
+        self.wants.get_or_init(|| Box::new(PodWants::of_template(raw)))
     }
 
     /// The placements of nodes of which everything is known.

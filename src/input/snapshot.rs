@@ -8,6 +8,7 @@ use crate::input::spec::Spec;
 use crate::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
 use daemonset_objects::{NodeView, PodView, RevisionView};
 use jiff::{SignedDuration, Timestamp};
+use std::fmt;
 use std::sync::Arc;
 
 /// A checked snapshot of everything that a decision reads. Nothing in it can make [`reconcile`](crate::reconcile)
@@ -47,9 +48,14 @@ pub struct Snapshot<'a> {
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
-    /// It is made of the facts that a tracker keeps. These lack all that turns, pulls, changes in place, fit and one name for each node
-    /// read: where one of these matters, the tracker asks for lists.
-    pub(crate) is_partial: bool,
+    /// Whether a pod of the namespace has a name, where the snapshot does not have all pods.
+    pub(crate) pod_names: Option<&'a dyn PodLookup>,
+}
+
+/// Knows the names of all pods of the namespace.
+#[doc(hidden)]
+pub trait PodLookup: fmt::Debug + Sync {
+    fn has_pod(&self, name: &str) -> bool;
 }
 
 impl<'a> Snapshot<'a> {

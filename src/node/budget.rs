@@ -7,6 +7,7 @@ use crate::node::excuse::excuse;
 use crate::node::figures::{Figure, NodeFigures};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::NodeSync;
+use crate::node::turn::updates;
 use crate::position::NodeIx;
 use daemonset_objects::internal::is_default;
 use jiff::Timestamp;
@@ -60,14 +61,21 @@ pub(crate) fn budget_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: Node
 
 /// The figures of a node in turn, beside those that it has: its daemon is about to go. So it has its place in the budget, whatever its
 /// pods are and whatever keeps them away.
-pub(crate) fn in_turn(figures: NodeFigures, placement: Placement) -> NodeFigures {
-    match placement {
-        Placement::Run => {
-            let counts = !figures.has(Figure::Excused);
-            figures.with(Figure::Unavailable, counts).with(Figure::NotReady, counts)
-        }
+pub(crate) fn in_turn(fleet: &Fleet<'_>, node: NodeIx, figures: NodeFigures) -> NodeFigures {
+    let counts = !figures.has(Figure::Excused);
+    let figures = match fleet.placement(node) {
+        Placement::Run => figures
+            .with(Figure::Unavailable, counts)
+            .with(Figure::NotReady, counts)
+            // It is about to be replaced, unless the choice finds no room for it.
+            .with(Figure::BeingReplaced, counts && updates(fleet.snapshot)),
         Placement::ContinueOnly(_) | Placement::Exclude(_) => figures.with(Figure::Lost, true),
-    }
+    };
+    let reports = !fleet.node_view(node).unreachable;
+    figures
+        .with(Figure::InTurn, counts)
+        .with(Figure::TurnPlace, reports && counts)
+        .with(Figure::ExcusedTurnPlace, reports && !counts)
 }
 
 #[inline]

@@ -12,6 +12,7 @@ use daemonset_objects::model::Container;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Whether the update may change a pod in its place instead of deleting it: nothing but images, labels and annotations is new.
 pub(crate) fn is_possible(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> bool {
@@ -108,10 +109,8 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
             .goals
             .base()
             .map(|base| same_beside_images(base.raw_template(), revision::inputs(base.view.data)));
-        ImageChanges {
-            to_current: same_beside_images(spec.raw_template(), &spec.inputs),
-            to_base: to_base.unwrap_or_default(),
-        }
+        let to_current = same_beside_images(spec.raw_template(), &spec.inputs);
+        Arc::new(ImageChanges { to_current, to_base: to_base.unwrap_or_default() })
     });
     let changes = if fleet.goals.base_of(node).is_some() { &changes.to_base } else { &changes.to_current };
     pod.revision.is_some_and(|revision| changes.contains(&revision))

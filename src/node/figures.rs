@@ -4,7 +4,7 @@
 //! crate daemonset-incremental keeps the sums, and counts the changed nodes anew.
 
 use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
-use crate::position::{IndexVec, NodeIx, neutral};
+use crate::position::neutral;
 
 /// A yes or no about a node, which is counted over all nodes.
 ///
@@ -41,20 +41,26 @@ pub enum Figure {
     HeldWithoutPod,
     /// Its outdated pod makes it a candidate of the update.
     Candidate,
-    /// That pod waits for the budget or, under OnDelete, for a person, unless this plan takes it.
+    /// That pod waits for the budget or, under OnDelete, for a person, and for nothing else, unless this plan takes it.
     Waits,
     /// No target node: under surge it would lose an available pod, whose toleration the template has withdrawn.
     LeavesLast,
+    /// It is in turn, and not excused: it has its place in the budget.
+    InTurn,
+    /// It is in turn, and its kubelet reports: it has a place among the turns.
+    TurnPlace,
+    /// The same of an excused node: these have places of their own.
+    ExcusedTurnPlace,
 }
 
 // The last variant must stay the last one: a figure beyond it has no sum.
-const FIGURES: usize = Figure::LeavesLast as usize + 1;
+const FIGURES: usize = Figure::ExcusedTurnPlace as usize + 1;
 
 /// The figures in which one node counts: its part in the sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NodeFigures {
     /// A bit for each [`Figure`].
-    bits: u32,
+    pub(super) bits: u32,
     /// Why it has no available pod. An excused node has a cause, too, which does not count.
     pub cause: Option<UnavailableCause>,
 }
@@ -67,6 +73,17 @@ const _: () = assert!(FIGURES <= u32::BITS as usize);
 neutral!(NodeFigures, NodeFigures { bits: 0, cause: None });
 
 impl NodeFigures {
+    /// Of a target node whose only pod is available and of the current revision.
+    pub(crate) const SETTLED: NodeFigures = NodeFigures {
+        bits: 1 << Figure::Desired as u32
+            | 1 << Figure::Scheduled as u32
+            | 1 << Figure::Ready as u32
+            | 1 << Figure::Available as u32
+            | 1 << Figure::Updated as u32
+            | 1 << Figure::Done as u32,
+        cause: None,
+    };
+
     /// Counts the node in a figure, or leaves it as it is: a figure that it counts in stays.
     pub fn with(self, figure: Figure, counts: bool) -> Self {
         NodeFigures { bits: self.bits | u32::from(counts) << figure as u32, ..self }
@@ -83,47 +100,6 @@ impl NodeFigures {
     /// The cause for which the node counts as unavailable.
     fn counted_cause(self) -> Option<UnavailableCause> {
         self.cause.filter(|_| !self.has(Figure::Excused))
-    }
-}
-
-/// The figures of the nodes of a snapshot, and the sums of all nodes.
-#[derive(Debug)]
-pub struct Counts {
-    pub nodes: IndexVec<NodeIx, NodeFigures>,
-    pub sums: Sums,
-}
-
-impl Counts {
-    /// The counts of these nodes, which are all.
-    pub fn new(nodes: Vec<NodeFigures>) -> Self {
-        let mut sums = Sums::default();
-        // Most nodes count in the same figures as the one before.
-        for alike in nodes.chunk_by(PartialEq::eq) {
-            if let Some(node) = alike.first() {
-                sums.change(*node, |sum| *sum += alike.len() as u32);
-            }
-        }
-        Counts { nodes: nodes.into(), sums }
-    }
-
-    /// Counts a node in one more figure.
-    pub(crate) fn add(&mut self, node: NodeIx, figure: Figure) {
-        let before = *self.nodes.at(node);
-        if !before.has(figure) {
-            self.nodes.set(node, before.with(figure, true));
-            self.sums.change(NodeFigures::default().with(figure, true), |sum| *sum += 1);
-        }
-    }
-
-    /// Whether a node of the snapshot counts in a figure.
-    pub fn has(&self, node: NodeIx, figure: Figure) -> bool {
-        self.nodes.at(node).has(figure)
-    }
-
-    /// The nodes of the snapshot that count in a figure.
-    pub fn with(&self, figure: Figure) -> impl Iterator<Item = NodeIx> {
-        let nodes = self.nodes.enumerated().filter(move |(_, counted)| counted.has(figure));
-        nodes.map(|(node, _)| node)
     }
 }
 

@@ -74,6 +74,11 @@ impl InPlace {
         self.settles && now.duration_since(self.since.at) >= STUCK_AFTER
     }
 
+    /// From when on it is [stuck](Self::is_stuck), while it settles.
+    pub fn stuck_at(&self) -> Option<Timestamp> {
+        self.since.at.checked_add(STUCK_AFTER).ok().filter(|_| self.settles)
+    }
+
     /// The change of a pod, if it has a readable one. An annotation of another form is none, and so is one without a container: this
     /// crate never writes it, and it would give the pod another birth.
     pub fn of(pod: &PodView<'_>, now: Timestamp) -> Option<Self> {

@@ -5,7 +5,7 @@ pub(crate) mod budget;
 pub(crate) mod candidate;
 pub(crate) mod cause;
 pub(crate) mod change;
-pub(crate) mod counts;
+pub(crate) mod evaluation;
 pub(crate) mod excuse;
 pub(crate) mod failure;
 pub(crate) mod figures;
@@ -13,8 +13,10 @@ pub(crate) mod fit;
 pub(crate) mod fleet;
 #[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 pub(crate) mod gate;
+pub(crate) mod hold;
 pub(crate) mod in_place;
 pub(crate) mod names;
+pub(crate) mod notes;
 #[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 pub(crate) mod obstacle;
 pub(crate) mod pull;

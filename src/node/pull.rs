@@ -1,80 +1,16 @@
 //! Images that are pulled on a node before its pod is taken.
 
 use crate::input::Snapshot;
+use crate::input::pod_wants::Image;
 use crate::input::policy::PullPolicy;
+use crate::input::spec::Spec;
 use crate::input::strategy::Strategy;
 use crate::position::{NodeIx, PodIx, enumerate};
 use daemonset_objects::PodView;
 use daemonset_objects::internal::{cut_name, name_hash};
-use daemonset_objects::kubernetes::ImageReference;
 use daemonset_objects::kubernetes::well_known::{PULL_OWNER_LABEL, PULL_REVISION_LABEL};
-use daemonset_objects::model::{Container, ContainerStatus, Pod};
+use daemonset_objects::model::{ContainerImage, ContainerStatus, Pod};
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
-use serde_json::Value;
-
-/// The images of a revision that nodes must have.
-#[derive(Debug, Clone)]
-pub struct Images {
-    /// The hash label of the revision.
-    pub hash: String,
-    pub list: Vec<Image>,
-}
-
-/// An image with its first pull policy.
-#[derive(Debug, Clone)]
-pub struct Image {
-    pub reference: String,
-    pub pull_policy: String,
-}
-
-/// The containers of a pod template.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Containers {
-    init_containers: Option<Vec<Container>>,
-    containers: Option<Vec<Container>>,
-}
-
-impl Images {
-    /// The distinct images of a template, init containers first; those that are never pulled are left out.
-    pub fn of_template(template: &Value, hash: &str) -> Self {
-        let containers =
-            template.get("spec").and_then(|spec| Containers::deserialize(spec).ok()).unwrap_or_default();
-        let lists = [containers.init_containers, containers.containers];
-        let mut list: Vec<Image> = Vec::new();
-        for Container { image, image_pull_policy, .. } in lists.into_iter().flatten().flatten() {
-            let is_known = list.iter().any(|known| known.reference == image);
-            if !is_known && !image.is_empty() {
-                list.push(Image { reference: image, pull_policy: image_pull_policy });
-            }
-        }
-        list.retain(|image| image.pull_policy != "Never");
-        Images { hash: hash.to_owned(), list }
-    }
-
-    /// Whether the node's status names all of them, so that each start finds them there.
-    fn are_on(&self, node: &crate::model::Node) -> bool {
-        self.list.iter().all(|image| image.is_on(node))
-    }
-}
-
-impl Image {
-    fn is_on(&self, node: &crate::model::Node) -> bool {
-        let is_named = node.status.images.iter().any(|on_node| on_node.names.contains(&self.reference));
-        is_named && !self.is_pulled_again()
-    }
-
-    /// Whether each start of a container asks the registry (v1.36 core `SetDefaults_Container`). A digest names one content.
-    pub fn is_pulled_again(&self) -> bool {
-        let reference = ImageReference::split(&self.reference);
-        let always = match self.pull_policy.as_str() {
-            "" => reference.is_latest(),
-            policy => policy == "Always",
-        };
-        always && reference.digest.is_none()
-    }
-}
 
 /// A pull pod of the DaemonSet.
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +26,7 @@ pub struct PullPod<'a> {
 }
 
 /// The rules of pulls; `None` where they have no effect: another pod beside the old one pulls by itself, and a person needs no order.
-pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
+pub fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
     match snapshot.spec.strategy {
         Strategy::Replace(_) => snapshot.spec.policy.pull.as_ref(),
         Strategy::OnDelete | Strategy::Surge { .. } => None,
@@ -170,32 +106,37 @@ pub(crate) fn is_pulled<'p>(
     snapshot: &Snapshot<'_>,
     rules: &PullPolicy,
     node: NodeIx,
-    images: &Images,
+    images: &[Image],
     mut pods: impl Iterator<Item = &'p PullPod<'p>>,
 ) -> bool {
-    images.list.is_empty()
-        || images.are_on(&snapshot.node(node).object.model())
+    images.is_empty()
+        || are_on(images, &snapshot.node(node).object.images())
         || pods.any(|pod| {
             let object = pod.view.object.model();
-            let has_each = (0..images.list.len()).all(|index| has_pulled(&object, &container_name(index)));
+            let has_each = (0..images.len()).all(|index| has_pulled(&object, &container_name(index)));
             has_each || pod.is_late(rules, snapshot.now)
         })
+}
+
+/// Whether the node's status names all of them, so that each start finds them there.
+fn are_on(images: &[Image], on_node: &[ContainerImage]) -> bool {
+    images.iter().all(|image| image.is_on(on_node))
 }
 
 /// The images that a node which is not pulled waits for: those that its pull pod has not pulled, or without one all that the node lacks.
 pub(crate) fn missing<'i>(
     snapshot: &Snapshot<'_>,
     node: NodeIx,
-    images: &'i Images,
+    images: &'i [Image],
     pod: Option<&PullPod<'_>>,
 ) -> Vec<&'i str> {
-    let on_node = snapshot.node(node).object.model();
+    let on_node = snapshot.node(node).object.images();
     let object = pod.map(|pod| pod.view.object.model());
     let lacks = |(index, image): &(usize, &Image)| match &object {
         Some(object) => !has_pulled(object, &container_name(*index)),
         None => !image.is_on(&on_node),
     };
-    images.list.iter().enumerate().filter(lacks).map(|(_, image)| image.reference.as_str()).collect()
+    images.iter().enumerate().filter(lacks).map(|(_, image)| image.reference.as_str()).collect()
 }
 
 /// The name of the container that pulls the image at an index.
@@ -207,7 +148,11 @@ pub(crate) fn container_name(index: usize) -> String {
 const LONGEST_PREFIX: usize = 47;
 
 /// The name of the pull pod of a node and a revision.
-pub(crate) fn pod_name(snapshot: &Snapshot<'_>, node: &str, hash: &str) -> String {
-    let prefix = cut_name(&snapshot.spec.daemon_set.metadata.name, LONGEST_PREFIX);
-    format!("{prefix}-pull-{}", name_hash([hash, node]))
+pub fn pod_name(spec: &Spec<'_>, node: &str, hash: &str) -> String {
+    format!("{}{}", pod_name_prefix(spec), name_hash([hash, node]))
+}
+
+/// The beginning of the names of all pull pods.
+pub fn pod_name_prefix(spec: &Spec<'_>) -> String {
+    format!("{}-pull-", cut_name(&spec.daemon_set.metadata.name, LONGEST_PREFIX))
 }

@@ -52,7 +52,7 @@ impl RolloutFacts {
         facts.has_new_version |= facts.has_updated;
         if let Some(turn) = fleet.turn(node) {
             facts.progressed_at = facts.progressed_at.max(Some(turn.at));
-            let rules = turn::rules(fleet.snapshot);
+            let rules = turn::rules(&fleet.snapshot.spec);
             // A node whose gates are overdue may not wait for them, and one whose outdated pod is gone does not. Nothing is taken, and no
             // gate opens, before the node shows its turn.
             let goes_on =

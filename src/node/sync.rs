@@ -299,12 +299,6 @@ impl NodeSync {
         withdrawn.filter(move |(index, pod)| pod.is_available() && !self.deletes_pod(*index))
     }
 
-    /// Lets the [leaving](Self::leaving) pods of a node go in this plan.
-    pub fn delete_leaving(&mut self, fleet: &Fleet<'_>, node: NodeIx) {
-        let pods: Vec<FleetIx> = self.leaving(fleet, node).map(|(index, _)| index).collect();
-        pods.into_iter().for_each(|pod| self.delete(pod, DeleteReason::TolerationWithdrawn));
-    }
-
     /// Without surge a pod is created only when the node has none at all, not even a terminating one; with surge, when
     /// it has no live one, and none that is being changed in its place and stays. In both cases a back-off, a create in flight,
     /// and a lifecycle state that the policy respects prevent it: a kubelet that shuts down rejects each pod, and would get one
@@ -344,6 +338,12 @@ impl NodeSync {
             }
         }
     }
+}
+
+/// The place of a node in the order of turns, before its name: whether an available pod is left, and when its turn began.
+pub fn place_in_turn(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<(bool, Timestamp)> {
+    let turn = fleet.turn(node)?;
+    Some((node_sync.survivors(fleet, node).any(|(_, pod)| pod.is_available()), turn.at))
 }
 
 /// The best pod of one side of a node.

@@ -102,9 +102,10 @@ fn written_turn<'a>(snapshot: &Snapshot<'_>, view: &NodeView<'a>) -> Option<Turn
 }
 
 /// The rules of turns; `None` where no turn begins.
-pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a TurnPolicy> {
-    match &snapshot.spec.policy.turn {
-        Some(TurnMode::Take(turn)) if updates(snapshot) => Some(turn),
+pub fn rules<'p>(spec: &'p Spec<'_>) -> Option<&'p TurnPolicy> {
+    match &spec.policy.turn {
+        // Not under OnDelete, where a person updates the pods.
+        Some(TurnMode::Take(turn)) if spec.strategy != Strategy::OnDelete => Some(turn),
         Some(TurnMode::Take(_) | TurnMode::Keep) | None => None,
     }
 }
@@ -139,6 +140,11 @@ pub(crate) fn overdue_at(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> Option<Time
     turn.at.checked_add(SignedDuration::from_secs(rules.timeout_seconds?.into())).ok()
 }
 
+/// When the gates of a turn will be overdue, if they are not yet.
+pub fn next_overdue(snapshot: &Snapshot<'_>, turn: &NodeTurn<'_>) -> Option<Timestamp> {
+    overdue_at(turn, rules(&snapshot.spec)?).filter(|at| snapshot.now < *at)
+}
+
 /// Whether a node whose gates are closed is taken all the same.
 pub(crate) fn proceeds(turn: &NodeTurn<'_>, rules: &TurnPolicy, now: Timestamp) -> bool {
     rules.on_timeout == OnTimeout::Proceed && overdue_at(turn, rules).is_some_and(|at| at <= now)
@@ -151,13 +157,9 @@ pub(crate) fn gated(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> GatedTurn {
     GatedTurn { since: turn.at, overdue_at, proceeds }
 }
 
-/// Whether a decision about this snapshot looks at more of its objects than a tracker keeps: turns, pulls, changes in place, fit, and
-/// names that each node has one of.
-pub fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
-    // The plans of a tracker look at few nodes, and many of them are made.
-    if snapshot.is_partial {
-        return false;
-    }
+/// Whether a decision about this snapshot may look at the whole of some objects: for turns, pulls, changes in place, fit, and names that
+/// each node has one of.
+pub(crate) fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
     let Policy { turn, pull, in_place, fit, pod_names, .. } = &snapshot.spec.policy;
     let is_asked_for = turn.is_some()
         || pull.is_some()
@@ -173,8 +175,7 @@ pub fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
 
 /// Whether a node has the annotation of a turn of the DaemonSet.
 #[inline]
-pub fn has_turn(node: &NodeView<'_>, spec: &Spec<'_>) -> bool {
-    // Most nodes: no annotation is kept of them.
+fn has_turn(node: &NodeView<'_>, spec: &Spec<'_>) -> bool {
     !node.annotations.is_empty()
         && node
             .annotations
@@ -184,7 +185,7 @@ pub fn has_turn(node: &NodeView<'_>, spec: &Spec<'_>) -> bool {
 
 /// Whether a pod was changed in its place, or pulls images for the DaemonSet with this uid.
 #[inline]
-pub fn is_of_turns(pod: &PodView<'_>, uid: &Uid) -> bool {
+fn is_of_turns(pod: &PodView<'_>, uid: &Uid) -> bool {
     match pod.controller {
         Some(controller) => pod.in_place().is_some() && controller == uid.as_str(),
         None => pod.in_place().is_some() || pod.labels.get(PULL_OWNER_LABEL) == Some(uid.as_str()),

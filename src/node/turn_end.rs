@@ -7,7 +7,7 @@ use crate::node::turn::{NodeTurn, are_kept, rules};
 use crate::position::NodeIx;
 
 /// Ends turns before all that the plan does: a node whose turn is over counts as any other.
-pub(crate) fn end_turns(fleet: &mut Fleet<'_>) {
+pub fn end_turns(fleet: &mut Fleet<'_>) {
     if fleet.turns().is_empty() {
         return;
     }
@@ -24,7 +24,7 @@ fn ends(fleet: &Fleet<'_>, turn: &NodeTurn<'_>) -> bool {
     if turn.written.is_none() || turn.in_flight_until.is_some() || are_kept(snapshot) {
         return false;
     }
-    if rules(snapshot).is_none() {
+    if rules(&snapshot.spec).is_none() {
         return true;
     }
     let node = turn.node;

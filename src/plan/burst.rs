@@ -1,9 +1,9 @@
 //! The pod deletes and creates of one plan: their order, the cap, and when to look again.
 
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
-use crate::choose::waits::Waits;
 use crate::input::placement::Placement;
 use crate::node::candidate::deletes_come_last;
+use crate::node::evaluation::Evaluations;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::sync::{Deletion, Means, NodeSync};
 use crate::plan::parts::Parts;
@@ -11,6 +11,7 @@ use crate::plan::pulls::Pulls;
 use crate::plan::update::Update;
 use crate::position::{FleetIx, NodeIx};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
 /// The pod deletes and creates of this plan, in order and within the cap.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl<'s> Burst<'s> {
     /// Orders and caps, node sync's deletes before the update's. Creates and deletes beyond the cap wait for the next
     /// plan, which is requested at once `[one-burst]`.
     pub(crate) fn new(parts: &Parts<'_, 's>, update: &Update) -> Self {
-        let Parts { fleet, node_sync, waits, rest, .. } = *parts;
+        let Parts { fleet, node_sync, evaluations, rest, .. } = *parts;
         let limit = fleet.snapshot.spec.policy.burst as usize;
         let mut creates = ordered_creates(fleet, node_sync, update);
         // Deletes and creates each have the whole cap, as upstream's two loops have.
@@ -69,7 +70,7 @@ impl<'s> Burst<'s> {
         } else {
             let place_free_at = pulls.as_ref().and_then(|pulls| pulls.place_free_at);
             let pull = place_free_at.map(|at| (at, RequeueReason::PullTimeout));
-            [next_change((fleet, node_sync), waits, update), rest.next_change, pull]
+            [next_change((fleet, node_sync), evaluations, update), rest.next_change, pull]
                 .into_iter()
                 .flatten()
                 .min()
@@ -125,7 +126,7 @@ fn ordered_creates(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> 
 /// The earliest instant at which time alone changes the answer on the nodes of the fleet.
 fn next_change(
     (fleet, node_sync): (&Fleet<'_>, &NodeSync),
-    waits: &Waits,
+    evaluations: &Evaluations,
     update: &Update,
 ) -> Option<(Timestamp, RequeueReason)> {
     let back_off_ends = node_sync.backed_off.iter().map(|backed_off| backed_off.until).min();
@@ -136,24 +137,23 @@ fn next_change(
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
     let of_rollout = fleet.goals.rollout().and_then(|rollout| rollout.known.decision.due);
-    [here, of_rollout, next_of_turns(fleet, waits)].into_iter().flatten().min()
+    [here, of_rollout, next_of_turns(fleet, evaluations)].into_iter().flatten().min()
 }
 
 /// The earliest instant at which time alone changes the answer about turns, pulls and changes in place.
-fn next_of_turns(fleet: &Fleet<'_>, waits: &Waits) -> Option<(Timestamp, RequeueReason)> {
+fn next_of_turns(fleet: &Fleet<'_>, evaluations: &Evaluations) -> Option<(Timestamp, RequeueReason)> {
     let rare = fleet.rare.as_ref()?;
+    let holds = evaluations.nodes.iter().filter_map(|node| node.hold.as_ref()?.next).min();
     let settled = rare.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
     let patched = rare.turns.iter().filter_map(|turn| turn.in_flight_until).min();
     let memory = fleet.snapshot.memory.as_ref();
     let pulls = memory.and_then(|memory| memory.pulls_in_flight_until(fleet.snapshot, &rare.unseen_pulls));
-    RequeueReason::first([
-        (waits.found().and_then(|found| found.next_overdue), RequeueReason::TurnOverdue),
-        (waits.found().and_then(|found| found.next_pull_end), RequeueReason::PullTimeout),
-        (waits.found().and_then(|found| found.next_retry), RequeueReason::RetryDue),
+    let of_objects = RequeueReason::first([
         (settled, RequeueReason::InPlaceSettled),
         (patched, RequeueReason::InFlightExpiry),
         (pulls, RequeueReason::InFlightExpiry),
-    ])
+    ]);
+    holds.into_iter().chain(of_objects).min()
 }
 
 /// When the next Ready pod that stays becomes available.
@@ -165,8 +165,11 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
     let going = update.deletes.iter().filter(|deletion| deletion.means != Means::Turn);
     let mut going: Vec<FleetIx> = going.map(|deletion| deletion.pod).collect();
     going.sort_unstable();
+    let leaving: BTreeSet<NodeIx> =
+        update.leaving.iter().filter_map(|deletion| fleet.node_of(deletion.pod)).collect();
     let stays = |index: FleetIx, pod: &FleetPod| {
-        let waits = |node| waits_for_availability(fleet, node_sync, node);
+        // A node that loses the outdated pod of a pair waits no longer.
+        let waits = |node| waits_for_availability(fleet, node_sync, node) && !leaving.contains(&node);
         pod.is_live()
             && !node_sync.deletes_pod(index)
             && fleet.node_of(index).is_some_and(waits)

@@ -1,8 +1,9 @@
 //! The manifests of a plan's pods: the template with labels, owner, name and tolerations.
 
+use crate::input::snapshot::PodLookup;
 use crate::input::{Binding, PodNames, Snapshot};
 use crate::node::names::{LONGEST_PREFIX, one_per_node};
-use crate::plan::rest_of_cluster::{PodLookup, RestOfCluster};
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::pods::history::History;
 use crate::rollout::base::Base;
@@ -74,7 +75,7 @@ impl Names<'_> {
     fn name(&self, node: &str, hash: &str) -> Option<String> {
         match self {
             Names::Deterministic(names) => names.name(node, hash),
-            Names::OnePerNode(snapshot) => Some(one_per_node(snapshot, node)),
+            Names::OnePerNode(snapshot) => Some(one_per_node(&snapshot.spec, node)),
         }
     }
 }
@@ -88,7 +89,7 @@ impl<'s> PodTemplate<'s> {
         let kept = kept.filter(|shared| !source.is_base && shared.revision_hash == source.hash);
         let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
-            PodNames::Deterministic => Some(Names::Deterministic(DeterministicNames::new(snapshot, rest))),
+            PodNames::Deterministic => Some(Names::Deterministic(DeterministicNames::new(snapshot))),
             PodNames::OnePerNode => Some(Names::OnePerNode(snapshot)),
         };
         let shared = kept.unwrap_or_else(|| Arc::new(shared(snapshot, &source)));
@@ -204,14 +205,14 @@ struct DeterministicNames<'s> {
 }
 
 impl<'s> DeterministicNames<'s> {
-    fn new(snapshot: &'s Snapshot<'_>, rest: &'s RestOfCluster<'_>) -> Self {
+    fn new(snapshot: &'s Snapshot<'_>) -> Self {
         let ds = &snapshot.spec.daemon_set.metadata;
         let same_namespace = snapshot.pods.iter().filter(|pod| pod.namespace == ds.namespace);
         DeterministicNames {
             prefix: cut_name(&ds.name, LONGEST_PREFIX).to_owned(),
             uid: ds.uid.as_str(),
             used: same_namespace.map(|pod| pod.name).collect(),
-            others: rest.pod_names.map(|names| names as &dyn PodLookup),
+            others: snapshot.pod_names,
         }
     }
 

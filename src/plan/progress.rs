@@ -91,10 +91,9 @@ impl Progress {
         fleet: &Fleet<'_>,
         history: &History<'_>,
         sums: &Sums,
-        budget: &Budget,
         choice: &Choice<NodeIx>,
     ) -> Self {
-        let snapshot = fleet.snapshot;
+        let (snapshot, budget) = (fleet.snapshot, &choice.budget);
         let (reason, why) = fleet.goals.rollout().map_or((Reason::Updating, String::new()), reason);
         let progress = Progress {
             revision: history.current_name(snapshot),

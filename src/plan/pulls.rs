@@ -2,19 +2,25 @@
 
 use crate::input::Snapshot;
 use crate::input::placement::Placement;
-use crate::node::candidate::{eligible, urgency};
-use crate::node::figures::Figure;
-use crate::node::fleet::Readiness;
+use crate::input::pod_wants::images;
+use crate::input::policy::PullPolicy;
+use crate::node::candidate::{Urgency, urgency};
+use crate::node::evaluation::NodeEvaluation;
+use crate::node::figures::{Figure, Sums};
+use crate::node::fleet::{Fleet, Readiness};
+use crate::node::hold::goal_hash;
 use crate::node::pull;
-use crate::node::pull::{Images, PullPod, container_name, pod_name};
+use crate::node::pull::{PullPod, container_name, pod_name};
 use crate::plan::parts::Parts;
 use crate::plan::pod_template::PodTemplate;
 use crate::pod_manifest::{PodManifest, Shared};
+use crate::pods::history::History;
 use crate::position::NodeIx;
 use daemonset_objects::kubernetes::well_known::{PULL_OWNER_LABEL, PULL_REVISION_LABEL};
 use daemonset_objects::model::NodeName;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -37,23 +43,22 @@ impl<'s> Pulls<'s> {
         room: (usize, usize),
     ) -> Option<Box<Self>> {
         let (creates_room, deletes_room) = room;
-        let snapshot = parts.fleet.snapshot;
-        let pods = parts.fleet.pull_pods();
-        if pods.is_empty() && parts.waits.found().is_none_or(|found| found.not_pulled.is_empty()) {
+        let (fleet, rest) = (parts.fleet, parts.rest.pulls);
+        let snapshot = fleet.snapshot;
+        let pods = fleet.pull_pods();
+        if pods.is_empty() && lacking(parts).next().is_none() && (rest.pulling, rest.lacking) == (0, 0) {
             return None;
         }
-        let mut deletes: Vec<PullPod<'s>> = pods.iter().filter(|pod| is_over(parts, pod)).copied().collect();
+        let is_over = |pod: &&PullPod<'s>| is_over(fleet, parts.history, pod);
+        let mut deletes: Vec<PullPod<'s>> = pods.iter().filter(is_over).copied().collect();
         deletes.sort_unstable_by_key(|pod| (pod.view.target, pod.view.name));
         let (mut parallel, mut place_free_at) = (0, None);
         if let Some(rules) = pull::rules(snapshot) {
-            let limit =
-                planted::limit(rules.parallel.scaled(parts.counts.sums.get(Figure::Desired)) as usize);
-            let is_pulling = |pod: &&PullPod<'_>| {
-                !pod.is_terminating && !pod.is_done() && !pod.is_late(rules, snapshot.now)
-            };
-            let pulling = pods.iter().filter(is_pulling);
-            parallel = limit.saturating_sub(pulling.clone().count() + unseen_pulls(parts).len());
-            place_free_at = pulling.filter_map(|pod| pod.ends_at(rules)).min();
+            let limit = limit(rules, &parts.evaluations.sums);
+            let pulling = || pods.iter().filter(|pod| is_pulling(snapshot, rules, pod));
+            let all = pulling().count() + rest.pulling as usize + unseen_pulls(fleet).len();
+            parallel = limit.saturating_sub(all);
+            place_free_at = pulling().filter_map(|pod| pod.ends_at(rules)).chain(rest.ends_at).min();
         }
         let (mut creates, lacks_places) = wanted(parts, &taken.collect(), parallel);
         place_free_at = place_free_at.filter(|_| lacks_places);
@@ -66,9 +71,13 @@ impl<'s> Pulls<'s> {
     }
 }
 
+/// How many nodes may pull at a time.
+pub fn limit(rules: &PullPolicy, sums: &Sums) -> usize {
+    planted::limit(rules.parallel.scaled(sums.get(Figure::Desired)) as usize)
+}
+
 /// Whether nobody waits for the images of a pull pod any more.
-fn is_over(parts: &Parts<'_, '_>, pod: &PullPod<'_>) -> bool {
-    let fleet = parts.fleet;
+fn is_over(fleet: &Fleet<'_>, history: &History<'_>, pod: &PullPod<'_>) -> bool {
     let snapshot = fleet.snapshot;
     let deleted =
         snapshot.memory.as_ref().and_then(|memory| memory.pull_deleted_until(pod.view.uid, snapshot));
@@ -77,51 +86,110 @@ fn is_over(parts: &Parts<'_, '_>, pod: &PullPod<'_>) -> bool {
     }
     let Some(node) = pod.node.filter(|_| pull::rules(snapshot).is_some()) else { return true };
     let has_outdated = fleet.pods_of(node).any(|(_, pod)| pod.is_live() && !pod.of_goal);
-    planted::is_over(
-        fleet.placement(node) != Placement::Run || !has_outdated || pod.hash != parts.goal_hash(node),
-    )
+    let is_of_goal = pod.hash == goal_hash(fleet, history, node);
+    planted::is_over(fleet.placement(node) != Placement::Run || !has_outdated || !is_of_goal)
+}
+
+fn is_pulling(snapshot: &Snapshot<'_>, rules: &PullPolicy, pod: &PullPod<'_>) -> bool {
+    !pod.is_terminating && !pod.is_done() && !pod.is_late(rules, snapshot.now)
+}
+
+/// The pull pods of one node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NodePulls {
+    /// One of them is to be deleted.
+    pub are_over: bool,
+    /// How many pull.
+    pub pulling: u32,
+    /// When the time of the first of these is over.
+    pub ends_at: Option<Timestamp>,
+    /// When time alone changes any of these.
+    pub changes_at: Option<Timestamp>,
+}
+
+impl NodePulls {
+    pub fn new(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx) -> Self {
+        let (pods, snapshot) = (fleet.pull_pods_of(node), fleet.snapshot);
+        let mut pulls = NodePulls::default();
+        if pods.is_empty() {
+            return pulls;
+        }
+        pulls.are_over = pods.iter().any(|pod| is_over(fleet, history, pod));
+        let Some(rules) = pull::rules(snapshot) else { return pulls };
+        for pod in pods {
+            let ends_at = pod.ends_at(rules);
+            if is_pulling(snapshot, rules, pod) {
+                pulls.pulling += 1;
+                pulls.ends_at = pulls.ends_at.into_iter().chain(ends_at).min();
+            }
+            let ends_at = ends_at.filter(|at| snapshot.now < *at);
+            pulls.changes_at = pulls.changes_at.into_iter().chain(ends_at).min();
+        }
+        pulls
+    }
 }
 
 /// The pull pods that were created and that the snapshot does not show.
-fn unseen_pulls<'p>(parts: &Parts<'p, '_>) -> &'p BTreeSet<&'p str> {
+pub fn unseen_pulls<'f>(fleet: &'f Fleet<'_>) -> &'f BTreeSet<&'f str> {
     static NONE: BTreeSet<&str> = BTreeSet::new();
-    parts.fleet.rare.as_ref().map_or(&NONE, |rare| &rare.unseen_pulls)
+    fleet.rare.as_ref().map_or(&NONE, |rare| &rare.unseen_pulls)
 }
 
-/// The candidates that need a pull pod: the first `count`, in their order; and whether there are more.
+/// The place of a node among those that need a pull pod, before its name. Nodes in turn go first: their place in the budget is taken
+/// already. Then it is the order of the update, in which pods that are not Ready go first.
+pub type PullRank = (bool, Reverse<Readiness>, Urgency);
+
+/// The place of a candidate that needs a pull pod, and for which none is there yet.
+pub fn pull_rank(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node: NodeIx,
+    evaluation: &NodeEvaluation,
+) -> Option<PullRank> {
+    let pod = fleet.pod(evaluation.candidate.filter(|_| needs_pull_pod(fleet, history, node, evaluation))?);
+    Some((fleet.turn(node).is_none(), Reverse(pod.readiness), urgency(fleet, history, node, pod)))
+}
+
+fn needs_pull_pod(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node: NodeIx,
+    evaluation: &NodeEvaluation,
+) -> bool {
+    if !evaluation.hold.as_ref().is_some_and(|hold| hold.lacks_images) {
+        return false;
+    }
+    let (hash, unseen) = (goal_hash(fleet, history, node), unseen_pulls(fleet));
+    let spec = &fleet.snapshot.spec;
+    // Most often nothing is unseen, and no name is made.
+    let is_unseen = || unseen.contains(pod_name(spec, fleet.node_view(node).name, hash).as_str());
+    let is_there = fleet.pull_pods_of(node).iter().any(|pod| pod.hash == hash);
+    !is_there && (unseen.is_empty() || !is_unseen())
+}
+
+/// The candidates that need a pull pod.
+fn lacking<'p>(parts: &'p Parts<'_, '_>) -> impl Iterator<Item = (NodeIx, &'p NodeEvaluation)> {
+    let Parts { fleet, history, evaluations, .. } = parts;
+    let nodes = evaluations.nodes.enumerated();
+    nodes.filter(|(node, evaluation)| needs_pull_pod(fleet, history, *node, evaluation))
+}
+
+/// Of the candidates that need a pull pod and whose pods this plan does not take, the first `count`; and whether there are more.
 fn wanted(parts: &Parts<'_, '_>, taken: &BTreeSet<NodeIx>, count: usize) -> (Vec<NodeIx>, bool) {
-    let fleet = parts.fleet;
-    let snapshot = fleet.snapshot;
-    let unseen = unseen_pulls(parts);
-    let has_pod = |node: NodeIx| {
-        let hash = parts.goal_hash(node);
-        let is_unseen = || unseen.contains(pod_name(snapshot, snapshot.node(node).name, hash).as_str());
-        // Most often nothing is unseen, and no name is made.
-        fleet.pull_pods_of(node).iter().any(|pod| pod.hash == hash) || (!unseen.is_empty() && is_unseen())
-    };
-    let not_pulled = parts.waits.found().into_iter().flat_map(|found| &found.not_pulled).copied();
-    let mut lacks_pod = not_pulled.filter(|node| !taken.contains(node) && !has_pod(*node));
+    let Parts { fleet, history, rest, .. } = parts;
+    let elsewhere = rest.pulls.lacking as usize;
+    let mut lacking = lacking(parts).filter(|(node, _)| !taken.contains(node));
     // Most plans of an update: as many pull as may, and the others are not ranked.
     if count == 0 {
-        return (Vec::new(), lacks_pod.next().is_some());
+        return (Vec::new(), elsewhere > 0 || lacking.next().is_some());
     }
-    let ranked = lacks_pod.map(|node| {
-        let eligible = eligible(fleet, parts.node_sync, node);
-        // The order of the update: pods that are not Ready go first.
-        let group = eligible.map(|(_, pod)| match pod.readiness {
-            Readiness::Pending => 0,
-            Readiness::NotReady => 1,
-            Readiness::NotYetAvailable => 2,
-            Readiness::Available => 3,
-        });
-        let urgency = eligible.map(|(_, pod)| urgency(fleet, parts.history, node, pod));
-        // Nodes in turn go first: their place in the budget is taken already.
-        ((fleet.turn(node).is_none(), group, urgency, snapshot.node(node).name), node)
+    let ranked = lacking.filter_map(|(node, one)| {
+        Some(((pull_rank(fleet, history, node, one)?, fleet.node_view(node).name), node))
     });
     let mut wanted: Vec<_> = ranked.collect();
-    let lacks_places = count < wanted.len();
+    let lacks_places = count < wanted.len() + elsewhere;
     // A whole fleet may lack the images: the first ones are put in front in linear time, and only they are sorted.
-    if lacks_places {
+    if count < wanted.len() {
         wanted.select_nth_unstable(count);
         wanted.truncate(count);
     }
@@ -145,9 +213,7 @@ pub(crate) fn shared(snapshot: &Snapshot<'_>, template: &PodTemplate<'_>) -> Arc
         TAKEN_OVER.iter().filter_map(|field| Some(((*field).to_owned(), of_template(field)?.clone())));
     let mut spec: Map<String, Value> = taken_over.collect();
     let is_windows = raw.pointer("/spec/os/name").and_then(Value::as_str) == Some("windows");
-    let images = Images::of_template(raw, hash);
-    let containers: Vec<Value> = images
-        .list
+    let containers: Vec<Value> = images(raw)
         .iter()
         .enumerate()
         .map(|(index, image)| {
@@ -195,7 +261,7 @@ pub(crate) fn shared(snapshot: &Snapshot<'_>, template: &PodTemplate<'_>) -> Arc
 
 /// The manifest of the pull pod of a node.
 pub(crate) fn manifest(snapshot: &Snapshot<'_>, shared: &Arc<Shared>, node: &str) -> PodManifest {
-    let name = Some(pod_name(snapshot, node, &shared.revision_hash));
+    let name = Some(pod_name(&snapshot.spec, node, &shared.revision_hash));
     PodManifest { shared: Arc::clone(shared), node: NodeName::from(node), name, body: None }
 }
 

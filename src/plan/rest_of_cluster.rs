@@ -5,10 +5,11 @@
 //! the whole cluster adds the part of the other nodes from here.
 
 use crate::action::RequeueReason;
+use crate::node::in_place::ImageChanges;
+use crate::node::notes::Notes;
 use crate::pod_manifest::Shared;
 use crate::rollout::goals::KnownRollout;
 use jiff::Timestamp;
-use std::fmt;
 use std::sync::Arc;
 
 /// The figures and names that steps need of the nodes, and of their pods, which the snapshot of a decision lacks. "There" means
@@ -30,15 +31,24 @@ pub struct RestOfCluster<'o> {
     pub held_without_pod: Vec<&'o str>,
     /// The state of the rollout, where the nodes of the snapshot do not suffice to find it.
     pub rollout: Option<KnownRollout>,
-    /// Whether a pod there has this name.
-    pub pod_names: Option<&'o dyn PodLookup>,
+    /// What warnings tell of nodes there.
+    pub notes: Vec<(&'o str, &'o Notes)>,
+    pub pulls: PullSums,
     /// The pod template of an earlier plan, for the same DaemonSet and policy.
     pub pod_template: Option<Arc<Shared>>,
+    /// The comparison of revisions of an earlier plan, for the same revisions and base.
+    pub image_changes: Option<Arc<ImageChanges>>,
 }
 
-/// Knows the names of all pods of the namespace.
-pub trait PodLookup: fmt::Debug + Sync {
-    fn has_pod(&self, name: &str) -> bool;
+/// The pulls on these nodes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PullSums {
+    /// Pods that pull.
+    pub pulling: u32,
+    /// When the time of the first of these is over.
+    pub ends_at: Option<Timestamp>,
+    /// Nodes that need a pull pod.
+    pub lacking: u32,
 }
 
 impl RestOfCluster<'static> {
@@ -57,7 +67,9 @@ impl RestOfCluster<'static> {
         taken: Vec::new(),
         held_without_pod: Vec::new(),
         rollout: None,
-        pod_names: None,
+        notes: Vec::new(),
+        pulls: PullSums { pulling: 0, ends_at: None, lacking: 0 },
         pod_template: None,
+        image_changes: None,
     };
 }

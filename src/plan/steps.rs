@@ -1,16 +1,16 @@
 //! The decision, before it becomes actions and a report: the values of all steps, and their order.
 
-use crate::choose::limits::Budget;
 use crate::choose::unsorted::Unsorted;
-use crate::choose::waits::Waits;
 use crate::choose::{Choice, choose};
 use crate::input::Snapshot;
 use crate::input::spec::Spec;
-use crate::node::counts::counts as counted;
-use crate::node::figures::{Counts, Figure};
+use crate::node::evaluation::{Evaluations, evaluate};
+use crate::node::figures::Sums;
 use crate::node::fleet::Fleet;
 use crate::node::sync::{NodeSync, node_sync};
+use crate::node::turn;
 use crate::node::turn_end::end_turns;
+use crate::node::wait::Wait;
 use crate::plan::burst::Burst;
 use crate::plan::conditions::conditions;
 use crate::plan::parts::Parts;
@@ -47,10 +47,7 @@ pub struct Steps<'s> {
     pub history: History<'s>,
     pub fleet: Fleet<'s>,
     pub node_sync: NodeSync,
-    pub counts: Counts,
-    pub budget: Budget,
-    /// The candidates that wait for something else than the budget.
-    pub waits: Waits,
+    pub evaluations: Evaluations,
     pub update: Update,
     pub burst: Burst<'s>,
     pub status: DaemonSetStatus,
@@ -67,6 +64,17 @@ impl Steps<'_> {
             nodes
         })
     }
+
+    /// The thing that the candidate of a node waits for, if that is no limit.
+    pub fn wait_of_candidate(&self, node: NodeIx) -> Option<Wait> {
+        let wait = self.evaluations.nodes.at(node).wait().cloned();
+        wait.or_else(|| self.is_without_room(node).then_some(Wait::Room))
+    }
+
+    /// Whether a node in turn has lost its room.
+    pub fn is_without_room(&self, node: NodeIx) -> bool {
+        self.update.choice.without_room.binary_search(&node).is_ok()
+    }
 }
 
 /// The decision on every node of the cluster.
@@ -81,21 +89,19 @@ pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&fleet);
-    let mut counts = counted(&fleet, &node_sync);
+    let evaluations = Evaluations::new(&fleet, &history, &node_sync);
     let Spec { strategy, policy, .. } = &*snapshot.spec;
-    let mut waits = Waits::new(&fleet, &history, &node_sync, &mut counts);
-    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &counts, &mut waits);
-    let mut choice = choose(&mut candidates, *strategy, policy.unready, &counts.sums);
-    // These count in the figure as well, and wait for something else than a limit.
-    choice.waiting += waits.count_with(&counts, Figure::Waits);
-    carry_out(Head { claim, history, fleet }, rest, node_sync, (counts, waits, choice))
+    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &evaluations);
+    let takes_turns = turn::rules(&snapshot.spec).is_some();
+    let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
+    carry_out(Head { claim, history, fleet }, rest, node_sync, (evaluations, choice))
 }
 
-/// The decision on the nodes of the snapshot, beside others: the counts and the choice of all are known.
+/// The decision on the nodes of the snapshot, beside others: the evaluations and the choice of all are known.
 pub fn decide_chosen<'s>(
     snapshot: &'s Snapshot<'s>,
     rest: &'s RestOfCluster<'s>,
-    counts: Counts,
+    sums: Sums,
     choice: Choice<NodeIx>,
 ) -> Decision<'s> {
     let head = match Head::new(snapshot, rest) {
@@ -103,12 +109,8 @@ pub fn decide_chosen<'s>(
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&head.fleet);
-    // Kept counts are made when something about a node changes: here they must still be true.
-    debug_assert!(
-        counts.nodes.iter().eq(counted(&head.fleet, &node_sync).nodes.iter()),
-        "the counts are those of these nodes"
-    );
-    carry_out(head, rest, node_sync, (counts, Waits::default(), choice))
+    let nodes = evaluate(&head.fleet, &head.history, &node_sync);
+    carry_out(head, rest, node_sync, (Evaluations { nodes: nodes.into(), sums }, choice))
 }
 
 /// The first steps: they look at each node by itself, except for the goals of a rollout.
@@ -131,6 +133,7 @@ impl<'s> Head<'s> {
             return Err(Box::new(Decision::NameCollision(one_more_collision(snapshot))));
         };
         let fleet = Fleet::build(snapshot, &claim, &history, &rest.hashes);
+        fleet.set_image_changes(rest.image_changes.as_ref());
         // The goals depend on where the current revision runs, so that the fleet is built for that one first.
         let goals = Goals::new(&fleet, &history, rest.rollout.as_ref());
         let mut fleet = fleet.towards(goals);
@@ -143,50 +146,26 @@ impl<'s> Head<'s> {
 fn carry_out<'s>(
     head: Head<'s>,
     rest: &'s RestOfCluster<'s>,
-    mut node_sync: NodeSync,
-    (counts, waits, choice): (Counts, Waits, Choice<NodeIx>),
+    node_sync: NodeSync,
+    (evaluations, choice): (Evaluations, Choice<NodeIx>),
 ) -> Decision<'s> {
     let Head { claim, history, fleet } = head;
     let snapshot = fleet.snapshot;
-    // The counts stay true: these nodes are no targets, and a taken one counts as if its pod were gone already.
-    for node in &choice.leaving {
-        node_sync.delete_leaving(&fleet, *node);
-    }
-    let budget = Budget::new(&counts.sums, snapshot.spec.strategy);
-    let update = Update::new((&fleet, &history), &node_sync, choice, rest);
+    let update = Update::new((&fleet, &history), (&node_sync, &evaluations), choice, rest);
     // The cap is over the deletes above as well.
-    let parts = Parts {
-        fleet: &fleet,
-        history: &history,
-        node_sync: &node_sync,
-        counts: &counts,
-        waits: &waits,
-        rest,
-    };
+    let parts =
+        Parts { fleet: &fleet, history: &history, node_sync: &node_sync, evaluations: &evaluations, rest };
     let burst = Burst::new(&parts, &update);
     // Others may write conditions where this controller does not.
     let conditions = if snapshot.spec.policy.conditions {
-        let progress = Progress::new(&fleet, &history, &counts.sums, &budget, &update.choice);
+        let progress = Progress::new(&fleet, &history, &evaluations.sums, &update.choice);
         conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
     } else {
         snapshot.spec.daemon_set.status.conditions.clone()
     };
-    let status = status(&snapshot.spec.daemon_set, &counts.sums, conditions);
+    let status = status(&snapshot.spec.daemon_set, &evaluations.sums, conditions);
     let by_name = OnceCell::new();
-    let steps = Steps {
-        rest,
-        claim,
-        history,
-        fleet,
-        node_sync,
-        counts,
-        budget,
-        waits,
-        update,
-        burst,
-        status,
-        by_name,
-    };
+    let steps = Steps { rest, claim, history, fleet, node_sync, evaluations, update, burst, status, by_name };
     Decision::Synced(Box::new(steps))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::action::{Action, RequeueReason, TurnReason};
 use crate::input::Snapshot;
+use crate::node::fleet::Fleet;
 use crate::node::sync::Means;
 use crate::node::turn;
 use crate::node::turn::{CORDONED, NodeTurn, Turn, turns};
@@ -17,14 +18,13 @@ pub(crate) fn patches(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut 
     let fleet = &steps.fleet;
     // Most plans: no policy asks for turns, and no node is in turn.
     let Some(rare) = &fleet.rare else { return };
-    for turn in by_name(snapshot, &rare.ended_turns) {
+    for turn in by_name(snapshot, rare.ended_turns.iter()) {
         actions.extend(turn.written.map(|written| end(snapshot, snapshot.node(turn.node), written)));
     }
     // It neither begins nor ends, and is due where the policy can't be read, too: a later cordon by a person must stay.
-    for turn in by_name(snapshot, &rare.turns) {
-        let is_schedulable = !snapshot.node(turn.node).unschedulable && turn.in_flight_until.is_none();
-        let written = turn.written.filter(|written| planted::loses(is_schedulable && written.cordoned));
-        actions.extend(written.map(|written| loses_cordon(snapshot, snapshot.node(turn.node), written)));
+    for turn in by_name(snapshot, lost_cordons(fleet)) {
+        let patch = |written| loses_cordon(snapshot, snapshot.node(turn.node), written);
+        actions.extend(turn.written.map(patch));
     }
     let beginning = steps.burst.deletes.iter().filter(|taken| taken.means == Means::Turn);
     let mut nodes: Vec<NodeIx> = beginning.filter_map(|taken| fleet.node_of(taken.pod)).collect();
@@ -34,19 +34,39 @@ pub(crate) fn patches(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut 
     }
 }
 
+/// The nodes whose turn ends, or loses its cordon: they are patched whatever the update does.
+pub fn patched_nodes(fleet: &Fleet<'_>) -> impl Iterator<Item = NodeIx> {
+    let ended = fleet.rare.iter().flat_map(|rare| &rare.ended_turns);
+    ended.chain(lost_cordons(fleet)).map(|turn| turn.node)
+}
+
+/// The turns whose cordon somebody has taken back.
+fn lost_cordons<'f, 'a>(fleet: &'f Fleet<'a>) -> impl Iterator<Item = &'f NodeTurn<'a>> {
+    fleet.turns().iter().filter(|turn| {
+        let is_schedulable = !fleet.node_view(turn.node).unschedulable && turn.in_flight_until.is_none();
+        turn.written.is_some_and(|written| planted::loses(is_schedulable && written.cordoned))
+    })
+}
+
 /// The ends of all turns of a DaemonSet that is being deleted. One whose patch is in flight ends once that is shown or has expired.
 pub(crate) fn ends_of_all(snapshot: &Snapshot<'_>) -> Vec<Action> {
     let mut in_turn = turns(snapshot);
     in_turn.retain(|turn| turn.written.is_some());
     let expiry = in_turn.iter().filter_map(|turn| turn.in_flight_until).min();
     in_turn.retain(|turn| turn.in_flight_until.is_none());
-    let in_turn = by_name(snapshot, &in_turn).into_iter();
+    let in_turn = by_name(snapshot, in_turn.iter()).into_iter();
     let ends = in_turn.filter_map(|turn| Some(end(snapshot, snapshot.node(turn.node), turn.written?)));
     ends.chain(expiry.map(|at| Action::Requeue { at, reason: RequeueReason::InFlightExpiry })).collect()
 }
 
-fn by_name<'t, 'a>(snapshot: &Snapshot<'_>, turns: &'t [NodeTurn<'a>]) -> Vec<&'t NodeTurn<'a>> {
-    let mut turns: Vec<_> = turns.iter().collect();
+fn by_name<'t, 'a>(
+    snapshot: &Snapshot<'_>,
+    turns: impl Iterator<Item = &'t NodeTurn<'a>>,
+) -> Vec<&'t NodeTurn<'a>>
+where
+    'a: 't,
+{
+    let mut turns: Vec<_> = turns.collect();
     turns.sort_unstable_by(|a, b| snapshot.index.by_name(a.node, b.node));
     turns
 }
@@ -56,7 +76,7 @@ fn key(snapshot: &Snapshot<'_>) -> String {
 }
 
 fn begin(snapshot: &Snapshot<'_>, node: &NodeView<'_>, number: i64) -> Action {
-    let cordons = turn::rules(snapshot).is_some_and(|rules| rules.cordon) && !node.unschedulable;
+    let cordons = turn::rules(&snapshot.spec).is_some_and(|rules| rules.cordon) && !node.unschedulable;
     let cordoned = if planted::has_cordoned(cordons) { CORDONED } else { "" };
     let annotations = BTreeMap::from([(key(snapshot), Some(format!("{number} {}{cordoned}", snapshot.now)))]);
     patch(node, cordons.then_some(true), annotations, TurnReason::TurnBegins)

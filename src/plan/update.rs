@@ -1,8 +1,9 @@
 //! The update strategy: which outdated pods go now, and where updated ones come up beside them.
 
+use crate::action::DeleteReason;
 use crate::choose::Choice;
 use crate::node::budget::place_free_at;
-use crate::node::candidate::eligible;
+use crate::node::evaluation::Evaluations;
 use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::{Deletion, Means, NodeSync};
 use crate::node::{change, turn};
@@ -17,6 +18,8 @@ use jiff::Timestamp;
 pub struct Update {
     /// The choice that it carries out.
     pub choice: Choice<NodeIx>,
+    /// Available pods that go by a withdrawn toleration, of the nodes that the choice lets leave.
+    pub leaving: Vec<Deletion>,
     /// The most urgent first; under surge by node name. Pods that are changed in their place are among them, and nodes whose turn
     /// begins.
     pub deletes: Vec<Deletion>,
@@ -31,17 +34,17 @@ impl Update {
     /// Carries out a choice on the pods that node sync leaves.
     pub fn new(
         (fleet, history): (&Fleet<'_>, &History<'_>),
-        node_sync: &NodeSync,
+        (node_sync, evaluations): (&NodeSync, &Evaluations),
         choice: Choice<NodeIx>,
         rest: &RestOfCluster<'_>,
     ) -> Self {
-        let begins_turns = turn::rules(fleet.snapshot).is_some();
+        let begins_turns = turn::rules(&fleet.snapshot.spec).is_some();
         let delete = |(group, node): &(Readiness, NodeIx)| {
-            // The choice knows nodes only. Its candidates were eligible for the same fleet, so that the pod is found again.
-            let (index, pod) = eligible(fleet, node_sync, *node)?;
+            // The choice knows nodes only.
+            let index = evaluations.nodes.at(*node).candidate?;
             let means = if planted::needs_turn(begins_turns && fleet.turn(*node).is_none()) {
                 Means::Turn
-            } else if change::is_possible(fleet, history, *node, pod) {
+            } else if change::is_possible(fleet, history, *node, fleet.pod(index)) {
                 Means::InPlace
             } else {
                 Means::Delete
@@ -64,13 +67,15 @@ impl Update {
         } else {
             None
         };
-        Update { choice, deletes, spared, place_free_at }
+        let leaving = choice.leaving.iter().flat_map(|node| node_sync.leaving(fleet, *node));
+        let leaving = leaving.map(|(pod, _)| Deletion::new(pod, DeleteReason::TolerationWithdrawn)).collect();
+        Update { choice, leaving, deletes, spared, place_free_at }
     }
 
-    /// Node sync's deletes without the spared pods.
+    /// Node sync's deletes without the spared pods, and with the pods that leave last.
     pub fn node_sync_deletes<'u>(&'u self, node_sync: &'u NodeSync) -> impl Iterator<Item = &'u Deletion> {
         let is_not_spared = |deletion: &&Deletion| self.spared.binary_search(&deletion.pod).is_err();
-        node_sync.deletes.iter().filter(is_not_spared)
+        node_sync.deletes.iter().filter(is_not_spared).chain(&self.leaving)
     }
 
     /// All deletes: node sync's, then the update's own.

@@ -1,12 +1,12 @@
 //! The thing that a node waits for while a plan does nothing on it.
 
 use crate::choose::Choice;
-use crate::choose::limits::Budget;
 use crate::input::authority::Authority;
 use crate::input::placement::Placement;
 use crate::input::strategy::Strategy;
 use crate::node::candidate::{candidate, has_place};
-use crate::node::figures::{Counts, Figure};
+use crate::node::evaluation::Evaluations;
+use crate::node::figures::Figure;
 use crate::node::fleet::{Fleet, FleetPod, Readiness};
 use crate::node::sync::{BackedOff, NodeSync};
 use crate::node::wait::Wait;
@@ -17,34 +17,41 @@ use crate::report::movement::PodTimes;
 use crate::report::{NodeOutcome, PodState};
 use daemonset_objects::internal::LifecycleView;
 
-/// The steps of a decision by which a node rests. The budget and the choice give figures of the outcomes, and nothing else: the kind of
-/// an outcome depends on the node alone.
+/// The steps of a decision by which a node rests. The choice gives figures of the outcomes, and nothing else: the kind of an outcome depends
+/// on the node alone.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, clippy::exhaustive_structs, reason = "internal")]
 pub struct AtRest<'d> {
     pub fleet: &'d Fleet<'d>,
     pub node_sync: &'d NodeSync,
-    pub counts: &'d Counts,
-    pub budget: &'d Budget,
+    pub evaluations: &'d Evaluations,
     pub choice: &'d Choice<NodeIx>,
 }
 
 impl AtRest<'_> {
+    /// The outcome of a node that a plan does not look at: its candidate waits, or the plan has no room for what is due.
+    pub fn beyond_plan(&self, node: NodeIx) -> NodeOutcome {
+        if let Some(wait) = self.evaluations.nodes.at(node).wait() {
+            return NodeOutcome::Waits(wait.clone());
+        }
+        if self.is_synced(node) { self.outcome(node) } else { NodeOutcome::Waits(Wait::NextPlan) }
+    }
+
     /// The first thing that the node waits for.
     pub fn outcome(&self, node: NodeIx) -> NodeOutcome {
-        let AtRest { fleet, node_sync, counts, .. } = *self;
+        let AtRest { fleet, node_sync, evaluations, choice } = *self;
         if let Some(backed_off) = node_sync.back_off(node) {
             let BackedOff { until, failures, .. } = *backed_off;
             return NodeOutcome::Waits(Wait::BackOff { until, failures });
         }
         let is_target = fleet.placement(node) == Placement::Run;
-        let is_taken = !is_target && counts.has(node, Figure::Taken);
+        let is_taken = !is_target && evaluations.has(node, Figure::Taken);
         if let Some(since) = fleet.taken_at(node).filter(|_| is_taken) {
             return NodeOutcome::Waits(Wait::Return { since });
         }
-        if counts.has(node, Figure::LeavesLast) {
-            let leaving = counts.sums.get(Figure::LeavesLast);
-            return NodeOutcome::Waits(Wait::TargetNodes { unavailable: self.budget.unavailable, leaving });
+        if evaluations.has(node, Figure::LeavesLast) {
+            let leaving = evaluations.sums.get(Figure::LeavesLast);
+            return NodeOutcome::Waits(Wait::TargetNodes { unavailable: choice.budget.unavailable, leaving });
         }
         if !is_target {
             let pair = node_sync.keeps_a_pair(fleet, node);
@@ -59,7 +66,7 @@ impl AtRest<'_> {
         }
         // Before the question whether the rollout holds the node: a held node with a pod that may go is a candidate as any other. The
         // figure is asked first, since most nodes are no candidates.
-        let is_candidate = counts.has(node, Figure::Candidate);
+        let is_candidate = evaluations.has(node, Figure::Candidate);
         let candidate = if is_candidate { candidate(fleet, node_sync, node) } else { None };
         if let Some((_, outdated)) = candidate {
             return self.why_outdated_stays(node, outdated);
@@ -71,7 +78,7 @@ impl AtRest<'_> {
     }
 
     /// Whether node sync leaves the node as it is.
-    pub fn is_synced(&self, node: NodeIx) -> bool {
+    fn is_synced(&self, node: NodeIx) -> bool {
         let deletes = self.fleet.pods_of(node).any(|(index, _)| self.node_sync.deletes_pod(index));
         !deletes && !self.node_sync.creates_on(node)
     }
@@ -85,7 +92,8 @@ impl AtRest<'_> {
     }
 
     fn why_outdated_stays(&self, node: NodeIx, pod: &FleetPod) -> NodeOutcome {
-        let AtRest { fleet, node_sync, budget, choice, .. } = *self;
+        let AtRest { fleet, node_sync, choice, .. } = *self;
+        let budget = &choice.budget;
         match fleet.snapshot.spec.strategy {
             Strategy::Replace(_) if fleet.awaits_revision => NodeOutcome::Waits(Wait::Revision),
             Strategy::OnDelete => NodeOutcome::Waits(Wait::ManualDelete),
@@ -105,7 +113,8 @@ impl AtRest<'_> {
 
     /// The nodes that count against maxUnavailable for a pod of this readiness, this plan's deletes included.
     fn used(&self, readiness: Readiness) -> u32 {
-        let AtRest { budget, choice, .. } = *self;
+        let AtRest { choice, .. } = *self;
+        let budget = &choice.budget;
         let counted = match readiness {
             // They wait only under `UnreadyPolicy::WithinBudget`.
             Readiness::Pending | Readiness::NotReady => {

@@ -1,9 +1,9 @@
 //! The parts of a node's turn that its verdict leaves out: instants, gates, images, amounts. They are looked up where a person asks.
 
 use crate::bug;
-use crate::choose::waits::Goals;
 use crate::input::Snapshot;
-use crate::node::candidate::eligible;
+use crate::node::hold::{goal_hash, wants};
+use crate::node::notes::foreign;
 use crate::node::pull::PullPod;
 use crate::node::turn::{self, NodeTurn};
 use crate::node::wait::Wait;
@@ -134,13 +134,12 @@ pub fn details(snapshot: &Snapshot<'_>) -> BTreeMap<NodeName, NodeDetail> {
 
 fn of_steps(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> BTreeMap<NodeName, NodeDetail> {
     let fleet = &steps.fleet;
-    let goals = Goals::new(fleet, &steps.history);
     let names_taken: BTreeMap<NodeIx, PodIx> = steps.node_sync.names_taken.iter().copied().collect();
     let details = fleet.nodes.positions().map(|node| {
         let detail = NodeDetail {
             turn: fleet.turn(node).map(|turn| of_turn(snapshot, turn)),
-            pull: of_pull(snapshot, steps, &goals, node),
-            fit: of_fit(steps, &goals, node),
+            pull: of_pull(snapshot, steps, node),
+            fit: of_fit(steps, node),
             in_place: in_place(snapshot, steps, node),
             name_taken: names_taken.get(&node).and_then(|pod| foreign(snapshot, *pod)),
         };
@@ -150,7 +149,7 @@ fn of_steps(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> BTreeMap<NodeName, No
 }
 
 fn of_turn(snapshot: &Snapshot<'_>, turn: &NodeTurn<'_>) -> TurnDetail {
-    let rules = turn::rules(snapshot);
+    let rules = turn::rules(&snapshot.spec);
     let closed: Vec<String> =
         rules.into_iter().flat_map(|rules| turn::closed_gates(snapshot, turn, rules)).cloned().collect();
     let gates = rules.into_iter().flat_map(|rules| &rules.gates);
@@ -166,16 +165,17 @@ fn of_turn(snapshot: &Snapshot<'_>, turn: &NodeTurn<'_>) -> TurnDetail {
 }
 
 /// A pod that is not Ready goes without them.
-fn of_pull(snapshot: &Snapshot<'_>, steps: &Steps<'_>, goals: &Goals, node: NodeIx) -> Option<PullDetail> {
+fn of_pull(snapshot: &Snapshot<'_>, steps: &Steps<'_>, node: NodeIx) -> Option<PullDetail> {
     let (fleet, rules) = (&steps.fleet, pull::rules(snapshot)?);
-    let waits = steps.waits.found().is_some_and(|found| found.not_pulled.contains(&node));
-    let is_ready =
-        || eligible(fleet, &steps.node_sync, node).is_some_and(|(_, pod)| pod.readiness.is_ready());
+    let evaluation = steps.evaluations.nodes.at(node);
+    let waits = evaluation.hold.as_ref().is_some_and(|hold| hold.lacks_images);
+    let is_ready = || evaluation.candidate.is_some_and(|pod| fleet.pod(pod).readiness.is_ready());
     if !waits || !is_ready() {
         return None;
     }
-    let images = &goals.of(fleet, node).images;
-    let is_its_own = |pod: &&PullPod<'_>| pod.hash == images.hash;
+    let images = &wants(fleet, node).images;
+    let hash = goal_hash(fleet, &steps.history, node);
+    let is_its_own = |pod: &&PullPod<'_>| pod.hash == hash;
     let pod = fleet.pull_pods_of(node).iter().find(is_its_own);
     let missing = pull::missing(snapshot, node, images, pod);
     Some(PullDetail {
@@ -186,9 +186,9 @@ fn of_pull(snapshot: &Snapshot<'_>, steps: &Steps<'_>, goals: &Goals, node: Node
     })
 }
 
-fn of_fit(steps: &Steps<'_>, goals: &Goals, node: NodeIx) -> Option<FitDetail> {
-    let Some(Wait::Fit { .. }) = steps.waits.of(node) else { return None };
-    let goal = goals.of(&steps.fleet, node).pod.as_ref()?;
+fn of_fit(steps: &Steps<'_>, node: NodeIx) -> Option<FitDetail> {
+    let Some(Wait::Fit { .. }) = steps.evaluations.nodes.at(node).wait() else { return None };
+    let goal = wants(&steps.fleet, node).pod.as_ref()?;
     let fit::Lacking { resource, requested, room } = fit::lacking(&steps.fleet, node, goal)?;
     Some(FitDetail { resource, requested: quantity::text(requested), free: quantity::text(room) })
 }
@@ -207,10 +207,4 @@ fn in_place(snapshot: &Snapshot<'_>, steps: &Steps<'_>, node: NodeIx) -> Vec<InP
     let mut settling: Vec<InPlaceDetail> = settling.collect();
     settling.sort_unstable_by(|a, b| a.pod.cmp(&b.pod));
     settling
-}
-
-/// The name of a pod that is not the DaemonSet's: one of its own goes by itself.
-pub(crate) fn foreign(snapshot: &Snapshot<'_>, pod: PodIx) -> Option<String> {
-    let view = snapshot.pod(pod);
-    (!snapshot.facts(pod).verdict(view).is_ours()).then(|| view.name.to_owned())
 }

@@ -107,8 +107,8 @@ fn explain(snapshot: &Snapshot<'_>, decision: &Decision<'_>, actions: Vec<Action
 }
 
 fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
-    let Steps { fleet, history, counts, budget, update, .. } = steps;
-    let progress = Progress::new(fleet, history, &counts.sums, budget, &update.choice);
+    let Steps { fleet, history, evaluations, update, .. } = steps;
+    let progress = Progress::new(fleet, history, &evaluations.sums, &update.choice);
     let by_name = steps.by_name();
     let explainer = Explainer::new(snapshot, steps);
     let nodes: Vec<NodeVerdict> = by_name.iter().map(|position| explainer.verdict(*position)).collect();
@@ -116,7 +116,7 @@ fn report(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Report {
         situation: Situation::Synced,
         current_revision: Some(current_revision(snapshot, steps)),
         strategy: Some(strategy(snapshot.spec.strategy)),
-        budget: Some(*budget),
+        budget: Some(update.choice.budget),
         unavailable: progress.causes,
         rollout: rollout(fleet, by_name.iter().copied().zip(&nodes)),
         nodes,
@@ -187,8 +187,9 @@ impl<'d> Explainer<'d> {
         let mut pods: Vec<_> =
             fleet.pods_of(position).map(|(index, pod)| self.pod_verdict(index, pod)).collect();
         pods.sort_unstable_by(|a, b| a.pod.name.cmp(&b.pod.name));
-        let figures = *self.steps.counts.nodes.at(position);
-        let counts = BudgetUse::from(figures);
+        let figures = self.steps.evaluations.figures(position);
+        let mut counts = BudgetUse::from(figures);
+        counts.being_replaced &= !self.steps.is_without_room(position);
         NodeVerdict {
             node: node.name.into(),
             node_ready: node.ready,
@@ -219,14 +220,14 @@ impl<'d> Explainer<'d> {
     /// thing that the node waits for.
     fn outcome(&self, node: NodeIx, pods: &[PodVerdict]) -> NodeOutcome {
         // Node sync may delete other pods of the node: its update still waits, and each pod tells of its own delete.
-        if let Some(wait) = self.steps.waits.of(node) {
-            return NodeOutcome::Waits(wait.clone());
+        if let Some(wait) = self.steps.wait_of_candidate(node) {
+            return NodeOutcome::Waits(wait);
         }
         if let Some(outcome) = self.action_on(node, pods) {
             return outcome;
         }
-        let Steps { fleet, node_sync, counts, budget, update, .. } = self.steps;
-        AtRest { fleet, node_sync, counts, budget, choice: &update.choice }.outcome(node)
+        let Steps { fleet, node_sync, evaluations, update, .. } = self.steps;
+        AtRest { fleet, node_sync, evaluations, choice: &update.choice }.outcome(node)
     }
 
     fn action_on(&self, node: NodeIx, pods: &[PodVerdict]) -> Option<NodeOutcome> {

@@ -6,11 +6,10 @@ use crate::input::authority::Authority;
 use crate::input::rollout::policy::FailureAction;
 use crate::input::strategy::Strategy;
 use crate::node::figures::Figure;
-use crate::node::fleet::{Fleet, Rare};
+use crate::node::notes::Notes;
 use crate::plan::steps::Steps;
 use crate::position::NodeIx;
 use crate::report::Warning;
-use crate::report::details::foreign;
 use crate::rollout::goals::Rollout;
 use crate::rollout::report::RolloutStage;
 use crate::rollout::undo::Undo;
@@ -21,15 +20,15 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
     let mut warnings = about_lists(snapshot, steps);
     warnings.extend(about_strategy(snapshot, steps));
-    if steps.budget.desired == 0 {
+    if steps.update.choice.budget.desired == 0 {
         warnings.push(Warning::NoTargetNodes);
     }
     // Each taken node counts as lost, too.
-    let lost = steps.budget.lost - steps.budget.taken;
+    let lost = steps.update.choice.budget.lost - steps.update.choice.budget.taken;
     if lost > 0 {
         warnings.push(Warning::NodesLost { nodes: lost });
     }
-    if steps.budget.taken > 0 {
+    if steps.update.choice.budget.taken > 0 {
         let nodes = named_with(steps, Figure::Taken, &steps.rest.taken);
         warnings.push(Warning::NodesTaken { nodes });
     }
@@ -53,47 +52,32 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
     if !pods.is_empty() {
         warnings.push(Warning::PodsOnUnknownNodes { pods });
     }
-    if let Some(rare) = &steps.fleet.rare {
-        warnings.extend(about_turns(snapshot, steps, rare));
-    }
+    warnings.extend(about_turns(steps));
     warnings
 }
 
 /// Gates that are overdue, names that are taken, and pods that do not settle.
-fn about_turns(snapshot: &Snapshot<'_>, steps: &Steps<'_>, rare: &Rare<'_>) -> Vec<Warning> {
-    let fleet = &steps.fleet;
-    let name = |node: NodeIx| NodeName::from(fleet.node_view(node).name);
-    let mut warnings = Vec::new();
-    if let Some(overdue) = steps.waits.found().map(|found| &found.overdue).filter(|nodes| !nodes.is_empty()) {
-        let nodes = overdue.iter().map(|(node, gates)| (name(*node), gates.clone())).collect();
-        warnings.push(Warning::TurnOverdue { nodes });
-    }
-    let taken = steps.node_sync.names_taken.iter();
-    let nodes: BTreeMap<_, _> =
-        taken.filter_map(|(node, pod)| Some((name(*node), foreign(snapshot, *pod)?))).collect();
-    if !nodes.is_empty() {
-        warnings.push(Warning::NameTaken { nodes });
-    }
-    if !rare.in_place.is_empty() {
-        warnings.extend(stuck_in_place(snapshot, fleet));
-    }
-    warnings
-}
-
-/// Pods that settle for a long time.
-fn stuck_in_place(snapshot: &Snapshot<'_>, fleet: &Fleet<'_>) -> Option<Warning> {
-    let mut nodes: BTreeMap<NodeName, Vec<String>> = BTreeMap::new();
-    for node in fleet.nodes.positions() {
-        for (_, pod) in fleet.pods_of(node) {
-            let is_stuck = fleet.in_place(pod).is_some_and(|in_place| in_place.is_stuck(snapshot.now));
-            if pod.is_live() && is_stuck {
-                let name = NodeName::from(fleet.node_view(node).name);
-                nodes.entry(name).or_default().push(fleet.view(pod).name.to_owned());
-            }
+fn about_turns(steps: &Steps<'_>) -> Vec<Warning> {
+    let Steps { fleet, node_sync, evaluations, rest, .. } = steps;
+    let (mut overdue, mut taken, mut stuck) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut add = |name: &str, notes: Notes| {
+        let name = || NodeName::from(name);
+        // Without `..`: each note has its warning.
+        let Notes { overdue: gates, name_taken, stuck: pods } = notes;
+        overdue.extend((!gates.is_empty()).then(|| (name(), gates)));
+        taken.extend(name_taken.map(|pod| (name(), pod)));
+        stuck.extend((!pods.is_empty()).then(|| (name(), pods)));
+    };
+    if fleet.rare.is_some() {
+        for (node, evaluation) in evaluations.nodes.enumerated() {
+            add(fleet.node_view(node).name, Notes::new(fleet, node_sync, node, evaluation));
         }
     }
-    nodes.values_mut().for_each(|pods| pods.sort_unstable());
-    (!nodes.is_empty()).then_some(Warning::InPlaceStuck { nodes })
+    rest.notes.iter().for_each(|(name, notes)| add(name, (*notes).clone()));
+    let overdue = (!overdue.is_empty()).then_some(Warning::TurnOverdue { nodes: overdue });
+    let taken = (!taken.is_empty()).then_some(Warning::NameTaken { nodes: taken });
+    let stuck = (!stuck.is_empty()).then_some(Warning::InPlaceStuck { nodes: stuck });
+    [overdue, taken, stuck].into_iter().flatten().collect()
 }
 
 /// Lists that contradict the status. Each is a possibility only: a status is older than the lists. They rest on sums and on the
@@ -103,14 +87,15 @@ fn about_lists(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
     let before = &snapshot.spec.daemon_set.status;
     let scheduled = with_a_pod(before);
     // An update of a single node takes its only pod, and without target nodes all pods should go.
-    let is_without_pods = scheduled > 1 && with_a_pod(&steps.status) == 0 && steps.budget.desired > 0;
+    let is_without_pods =
+        scheduled > 1 && with_a_pod(&steps.status) == 0 && steps.update.choice.budget.desired > 0;
     if is_without_pods && !are_pods_known_to_go(snapshot, steps) {
         warnings.push(Warning::PodsMissing { scheduled });
     }
     let history = &steps.history;
     let is_new = history.revisions.len() == 1 && history.current().view.is_none();
     // A list that lags does not show the first revision yet: its pods have the hash that it will have, and are not outdated.
-    let nodes = steps.counts.sums.get(Figure::Outdated);
+    let nodes = steps.evaluations.sums.get(Figure::Outdated);
     if is_new && before.observed_generation > 0 && nodes > 0 {
         warnings.push(Warning::RevisionsMissing { nodes });
     }
@@ -137,7 +122,7 @@ fn with_a_pod(status: &DaemonSetStatus) -> u32 {
 
 /// The nodes that count in a figure, by name, with those elsewhere in the cluster.
 fn named_with(steps: &Steps<'_>, figure: Figure, elsewhere: &[&str]) -> Vec<NodeName> {
-    let names = steps.counts.with(figure).map(|node| steps.fleet.node_view(node).name);
+    let names = steps.evaluations.with(figure).map(|node| steps.fleet.node_view(node).name);
     let mut names: Vec<NodeName> = names.chain(elsewhere.iter().copied()).map(NodeName::from).collect();
     names.sort_unstable();
     names
@@ -146,13 +131,13 @@ fn named_with(steps: &Steps<'_>, figure: Figure, elsewhere: &[&str]) -> Vec<Node
 /// Nodes that went down before the update reached them use up the limit, while other nodes wait for the update. The
 /// policy may excuse them: then it says why the update goes on beyond the limit.
 fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warning> {
-    let Budget { down_before: nodes, .. } = steps.budget;
+    let Budget { down_before: nodes, .. } = steps.update.choice.budget;
     let limit = match snapshot.spec.strategy {
         Strategy::OnDelete => return None,
-        Strategy::Replace(_) => steps.budget.max_unavailable,
-        Strategy::Surge { .. } => steps.budget.max_surge,
+        Strategy::Replace(_) => steps.update.choice.budget.max_unavailable,
+        Strategy::Surge { .. } => steps.update.choice.budget.max_surge,
     };
-    let waits = steps.counts.sums.get(Figure::ReadyOutdated) > 0;
+    let waits = steps.evaluations.sums.get(Figure::ReadyOutdated) > 0;
     (nodes > 0 && nodes >= limit && waits).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
 }
 
@@ -163,7 +148,7 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let Some(rollout) = fleet.goals.rollout() else { return Vec::new() };
     let mut warnings = Vec::new();
     if rollout.base.is_none() {
-        let nodes = steps.counts.sums.get(Figure::Held);
+        let nodes = steps.evaluations.sums.get(Figure::Held);
         warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
         let on_failure =
             fleet.snapshot.spec.policy.rollout.as_ref().and_then(|policy| policy.on_failure.as_ref());
@@ -202,13 +187,21 @@ fn about_strategy(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
             if limit.is_zero() {
                 warnings.push(Warning::BothLimitsZero);
             }
-            warnings.extend(rounds_to_all(limit, steps.budget.max_unavailable, steps.budget.desired));
+            warnings.extend(rounds_to_all(
+                limit,
+                steps.update.choice.budget.max_unavailable,
+                steps.update.choice.budget.desired,
+            ));
         }
         Strategy::Surge { limit, .. } => {
             if strategy.kind == "RollingUpdate" && max_unavailable.is_some_and(|m| !m.is_zero()) {
                 warnings.push(Warning::BothLimitsSet);
             }
-            warnings.extend(rounds_to_all(limit, steps.budget.max_surge, steps.budget.desired));
+            warnings.extend(rounds_to_all(
+                limit,
+                steps.update.choice.budget.max_surge,
+                steps.update.choice.budget.desired,
+            ));
             let ports: BTreeSet<u32> = snapshot.spec.template.parsed.host_ports().collect();
             warnings.extend(ports.into_iter().map(|port| Warning::HostPortWithSurge { port }));
         }

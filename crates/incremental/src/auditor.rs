@@ -2,6 +2,7 @@
 
 use crate::{NeedsLists, Tracker};
 use daemonset::internal::{CompiledTemplate, NodeIx, Placement, Position};
+use daemonset::model::NodeName;
 use daemonset::{Action, ObservedAt};
 use daemonset_audit::Violation;
 use daemonset_audit::internal::{Counted, Surroundings, audit_in};
@@ -117,6 +118,8 @@ impl Auditor {
             slots.extend(self.counted.due(at.now));
             slots.extend(&self.remembered);
             slots.extend(tracker.remembered_slots());
+            // The rules of turns and pulls look at all such nodes together.
+            slots.extend(tracker.slots_of_turns());
             slots.extend(actions.iter().flat_map(|action| slots_of(tracker, action)));
             if let Some(violations) = self.judge(tracker, slots, actions, at)? {
                 return Ok(violations);
@@ -176,7 +179,11 @@ impl Surroundings for KeptFacts<'_> {
 
 /// The slots of the nodes that an action names, by itself or by its pod.
 fn slots_of(tracker: &Tracker, action: &Action) -> impl Iterator<Item = u32> + use<> {
-    let pod = action.subject().map(|pod| pod.name.as_str());
-    let named = action.node().and_then(|node| tracker.node_slot(node.as_str()));
-    [named, pod.and_then(|pod| tracker.node_slot_of_pod(pod))].into_iter().flatten()
+    let subject = action.subject().map(|subject| subject.name.as_str());
+    let node = match action {
+        Action::PatchNode { .. } => subject,
+        _ => action.node().map(NodeName::as_str),
+    };
+    let named = node.and_then(|node| tracker.node_slot(node));
+    [named, subject.and_then(|pod| tracker.node_slot_of_pod(pod))].into_iter().flatten()
 }

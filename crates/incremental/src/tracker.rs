@@ -1,9 +1,7 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{
-    FromTemplate, Placement, cut, decide, needs_whole_objects, plan_decided, watch_for_bugs,
-};
+use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
@@ -67,10 +65,6 @@ pub enum NeedsLists {
     /// [`check`](daemonset::SnapshotBuilder::check) refuses.
     #[error("a change concerns facts of objects that are not kept, or an object is invalid")]
     NotKept,
-    /// The policy, a node in turn, a pull pod, or a pod that was changed in its place: a plan looks at more of the objects than is
-    /// kept, and each plan needs lists until that is over.
-    #[error("turns, pulls, changes in place, fit and one name for each node are planned from lists alone")]
-    WholeObjects,
     /// This crate has met a bug of its own in a plan from changes. The plan of all objects may do without it.
     #[error("the plan from changes has met a bug of the planner")]
     Bug,
@@ -140,9 +134,7 @@ impl Tracker {
         let (planned, has_bug) = watch_for_bugs(|| {
             let decision = decide(&snapshot);
             let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
-            let keeps = !needs_whole_objects(&snapshot);
-            let kept =
-                keeps.then(|| Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory()));
+            let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
             (planned, kept)
         });
         let (planned, kept) = planned;
@@ -150,7 +142,7 @@ impl Tracker {
             return Err(PlanError::bug(Recording::from(&snapshot)));
         }
         self.reconciler.given(&planned);
-        self.kept = kept.map(Box::new).ok_or(NeedsLists::WholeObjects);
+        self.kept = Ok(Box::new(kept));
         Ok(planned)
     }
 
@@ -396,6 +388,11 @@ impl Tracker {
     /// The slots of the nodes that the memory has an entry of, or of a pod of theirs; some more than once.
     pub(crate) fn remembered_slots(&self) -> impl Iterator<Item = u32> {
         self.kept.iter().flat_map(|kept| kept.remembered_slots(self.reconciler.memory()))
+    }
+
+    /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.
+    pub(crate) fn slots_of_turns(&self) -> impl Iterator<Item = u32> {
+        self.kept.iter().flat_map(|kept| kept.slots_of_turns())
     }
 
     /// The slot of the node with this name.

@@ -48,6 +48,7 @@ pub mod internal {
     pub use crate::kubernetes::tolerations::{daemon_toleration_list, tolerated, tolerated_by_pod};
     pub use crate::model::int_or_string::MUST_BE as LIMIT_MUST_BE;
     pub use crate::model::labels::KeyLengths;
+    pub use crate::model::node::is_of_turn;
     pub use crate::model::null::{is_default, null_is_default};
     pub use crate::model::object::{Object, some_object, some_objects};
     pub use crate::model::selector::Affinity;

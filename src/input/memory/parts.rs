@@ -3,12 +3,14 @@
 use crate::input::memory::Memory;
 use crate::input::memory::Taken;
 use crate::input::memory::accepted::{CreatedPod, DeletedPod, InFlight, RestoredTemplate};
-use crate::input::memory::node_failures::{FAILURES_FORGOTTEN_AFTER, NodeFailures};
-use crate::input::memory::turns::TurnMemory;
+use crate::input::memory::node_failures::{
+    FAILURES_FORGOTTEN_AFTER, NodeFailures, is_long_ago, remembered_until,
+};
+use crate::input::memory::turns::{KeptTurns, TurnMemory};
 use daemonset_objects::model::{NodeName, Uid};
 use jiff::{SignedDuration, Timestamp};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For crates of the same version: [`internal`](crate::internal).
 #[doc(hidden)]
@@ -56,7 +58,8 @@ impl Memory {
     /// The nodes that it has entries of, but for deletes; some more than once.
     pub fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
         let by_action = self.creates.keys().chain(self.taken.keys());
-        by_action.chain(self.failures.keys()).chain(self.refusals.keys()).chain(self.rejections.keys())
+        let by_outcome = self.failures.keys().chain(self.refusals.keys()).chain(self.rejections.keys());
+        by_action.chain(by_outcome).chain(self.turns.patches.keys())
     }
 
     /// Whether it has entries of a node, but for deletes.
@@ -66,25 +69,32 @@ impl Memory {
             || self.failures.contains_key(node)
             || self.refusals.contains_key(node)
             || self.rejections.contains_key(node)
+            || self.turns.patches.contains_key(node)
     }
 
-    /// The part about these nodes and these pods: their names and uids. It has no turns: no plan of a part has any.
+    /// Whether it has entries of pods, by their uids.
+    pub fn has_entries_of_pods(&self) -> bool {
+        !self.deletes.is_empty() || !self.turns.is_empty()
+    }
+
+    /// The part about these nodes and these pods: their names and uids. It has all pulls in flight, which are few, and of the refused
+    /// ones those with these names.
     pub fn part<'n>(
         &self,
         nodes: impl Iterator<Item = &'n str> + Clone,
-        pods: impl Iterator<Item = &'n str>,
+        pods: impl Iterator<Item = &'n str> + Clone,
+        pulls: impl Iterator<Item = &'n str>,
     ) -> Memory {
-        let Memory { uid, creates, deletes, failures, refusals, taken, rejections, turns: _, restores } =
-            self;
+        let Memory { uid, creates, deletes, failures, refusals, taken, rejections, turns, restores } = self;
         Memory {
             uid: uid.clone(),
             creates: with_keys(creates, nodes.clone()),
-            deletes: with_keys(deletes, pods),
+            deletes: with_keys(deletes, pods.clone()),
             failures: with_keys(failures, nodes.clone()),
             refusals: with_keys(refusals, nodes.clone()),
             taken: with_keys(taken, nodes.clone()),
-            rejections: with_keys(rejections, nodes),
-            turns: Default::default(),
+            rejections: with_keys(rejections, nodes.clone()),
+            turns: turns.part(nodes, pods, pulls),
             // These are about the DaemonSet itself: each part has them.
             restores: restores.clone(),
         }
@@ -92,8 +102,9 @@ impl Memory {
 
     /// Forgets the entries that a part of it had and has forgotten.
     pub fn forget_lost(&mut self, before: &Memory, after: &Memory) {
-        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns: _, restores } =
+        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns, restores } =
             self;
+        turns.forget_lost(&before.turns, &after.turns);
         remove_lost(creates, &before.creates, &after.creates);
         remove_lost(deletes, &before.deletes, &after.deletes);
         remove_lost(failures, &before.failures, &after.failures);
@@ -103,10 +114,29 @@ impl Memory {
         restores.clone_from(&after.restores);
     }
 
-    /// Adds the deletes of these pods that another memory has.
-    pub fn add_deletes<'p>(&mut self, other: &Memory, pods: impl IntoIterator<Item = &'p Uid>) {
-        let deletes = pods.into_iter().filter_map(|uid| other.deletes.get_key_value(uid));
-        self.deletes.extend(deletes.map(|(uid, delete)| (uid.clone(), *delete)));
+    /// Adds the deletes and changes of these pods that another memory has.
+    pub fn add_deletes(&mut self, other: &Memory, pods: &BTreeSet<Uid>) {
+        if pods.is_empty() {
+            return;
+        }
+        let keys = || pods.iter().map(Uid::as_str);
+        self.deletes.extend(with_keys(&other.deletes, keys()));
+        if !other.turns.is_empty() {
+            self.turns.pull_deletes.extend(with_keys(&other.turns.pull_deletes, keys()));
+            self.turns.in_place.extend(with_keys(&other.turns.in_place, keys()));
+        }
+    }
+
+    /// Forgets refusals of long ago; the next one is of long ago from this instant on.
+    pub fn forget_refusals(&mut self, now: Timestamp) -> Option<Timestamp> {
+        if self.turns.is_empty() {
+            return None;
+        }
+        let TurnMemory { refused_pulls, refused_in_place, .. } = &mut *self.turns;
+        refused_pulls.retain(|_, at| !is_long_ago(*at, now));
+        refused_in_place.retain(|_, at| !is_long_ago(*at, now));
+        let all = refused_pulls.values().chain(refused_in_place.values());
+        all.filter_map(|at| remembered_until(*at, now)).min()
     }
 
     /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect. Actions in flight
@@ -114,12 +144,12 @@ impl Memory {
     pub fn next_end<'p>(
         &self,
         node: &str,
-        pods: impl Iterator<Item = &'p str>,
+        pods: impl Iterator<Item = &'p str> + Clone,
         (expiry, taken_expiry): (SignedDuration, SignedDuration),
         now: Timestamp,
     ) -> Option<Timestamp> {
         let after = |at: Timestamp, time: SignedDuration| at.checked_add(time).ok();
-        let deletes = pods.filter_map(|uid| self.deletes.get(uid));
+        let deletes = pods.clone().filter_map(|uid| self.deletes.get(uid));
         let failures = self.failures.get(node);
         let ends = [
             self.creates.get(node).and_then(|create| after(create.at, expiry)),
@@ -130,7 +160,68 @@ impl Memory {
             self.taken.get(node).and_then(|taken| after(taken.at, taken_expiry)),
         ];
         let deletes = deletes.filter_map(|delete| after(delete.at, expiry));
-        ends.into_iter().flatten().chain(deletes).filter(|at| now < *at).min()
+        let of_turns =
+            if self.turns.is_empty() { None } else { self.turns.next_end(node, pods, expiry, now) };
+        ends.into_iter().flatten().chain(deletes).chain(of_turns).filter(|at| now < *at).min()
+    }
+}
+
+impl KeptTurns {
+    fn part<'n>(
+        &self,
+        nodes: impl Iterator<Item = &'n str>,
+        pods: impl Iterator<Item = &'n str> + Clone,
+        pulls: impl Iterator<Item = &'n str>,
+    ) -> KeptTurns {
+        if self.is_empty() {
+            return KeptTurns::default();
+        }
+        let TurnMemory { patches, pulls: in_flight, pull_deletes, refused_pulls, in_place, refused_in_place } =
+            &**self;
+        KeptTurns::from(TurnMemory {
+            patches: with_keys(patches, nodes),
+            pulls: in_flight.clone(),
+            pull_deletes: with_keys(pull_deletes, pods.clone()),
+            refused_pulls: with_keys(refused_pulls, pulls),
+            in_place: with_keys(in_place, pods.clone()),
+            refused_in_place: with_keys(refused_in_place, pods),
+        })
+    }
+
+    fn forget_lost(&mut self, before: &TurnMemory, after: &TurnMemory) {
+        if self.is_empty() {
+            return;
+        }
+        let TurnMemory { patches, pulls, pull_deletes, refused_pulls, in_place, refused_in_place } =
+            &mut **self;
+        remove_lost(patches, &before.patches, &after.patches);
+        remove_lost(pulls, &before.pulls, &after.pulls);
+        remove_lost(pull_deletes, &before.pull_deletes, &after.pull_deletes);
+        remove_lost(refused_pulls, &before.refused_pulls, &after.refused_pulls);
+        remove_lost(in_place, &before.in_place, &after.in_place);
+        remove_lost(refused_in_place, &before.refused_in_place, &after.refused_in_place);
+    }
+}
+
+impl TurnMemory {
+    /// As [`Memory::next_end`], but for pulls.
+    fn next_end<'p>(
+        &self,
+        node: &str,
+        pods: impl Iterator<Item = &'p str> + Clone,
+        expiry: SignedDuration,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let after = |at: Timestamp| at.checked_add(expiry).ok();
+        let patch = self.patches.get(node).and_then(|patch| after(patch.at));
+        let of_pods = pods.flat_map(|uid| {
+            [
+                self.pull_deletes.get(uid).and_then(|delete| after(delete.at)),
+                self.in_place.get(uid).and_then(|change| after(change.at)),
+                self.refused_in_place.get(uid).and_then(|at| remembered_until(*at, now)),
+            ]
+        });
+        patch.into_iter().chain(of_pods.flatten()).filter(|at| now < *at).min()
     }
 }
 

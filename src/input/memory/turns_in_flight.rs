@@ -81,12 +81,16 @@ impl Memory {
             let namespace = snapshot.spec.daemon_set.metadata.namespace.as_str();
             let shown = snapshot.pods.iter().filter(|pod| pod.namespace == namespace);
             shown.for_each(|pod| _ = unseen.remove(pod.name));
+            if let Some(elsewhere) = snapshot.pod_names {
+                unseen.retain(|name| !elsewhere.has_pod(name));
+            }
         }
         unseen
     }
 
     /// When the delete of a pull pod expires, which the snapshot does not show.
-    pub(crate) fn pull_deleted_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+    #[doc(hidden)]
+    pub fn pull_deleted_until(&self, uid: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
         self.turns.pull_deletes.get(uid)?.until(snapshot)
     }
 
@@ -138,7 +142,8 @@ impl Memory {
     }
 
     /// When the change of a pod in its place expires, which the snapshot does not show.
-    pub(crate) fn changing_until(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+    #[doc(hidden)]
+    pub fn changing_until(&self, pod: &PodView<'_>, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
         let change = self.turns.in_place.get(pod.uid)?;
         let until = change.until(snapshot);
         planted::changing(until.filter(|_| !shows_change(pod.in_place(), change.expected.changed_at)))
@@ -147,6 +152,13 @@ impl Memory {
     /// Until when the create of the pull pod with this name counts as refused: nobody waits for its images then.
     pub(crate) fn pull_refused_until(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
         remembered_until(*self.turns.refused_pulls.get(name)?, now)
+    }
+
+    /// When the create of the pull pod with this name expires, or counts as refused no longer.
+    #[doc(hidden)]
+    pub fn next_end_of_pull(&self, name: &str, snapshot: &Snapshot<'_>) -> Option<Timestamp> {
+        let created = self.turns.pulls.get(name).and_then(|pull| pull.until(snapshot));
+        created.into_iter().chain(self.pull_refused_until(name, snapshot.now)).min()
     }
 
     /// Until when the change of a pod in its place counts as refused: a webhook may forbid the one and not a delete.

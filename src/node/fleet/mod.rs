@@ -26,6 +26,7 @@ use jiff::Timestamp;
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// All nodes of the snapshot and all pods of the DaemonSet.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ pub struct Rare<'a> {
     /// The pods that were changed in their place, by pod.
     pub in_place: Vec<(PodIx, InPlace)>,
     /// Found where the first pod is asked about.
-    pub image_changes: OnceCell<ImageChanges>,
+    pub image_changes: OnceCell<Arc<ImageChanges>>,
     /// The pods that pull images, by node. None of them is a pod of the DaemonSet.
     pub pull_pods: Vec<PullPod<'a>>,
     /// The names of those that were created and that the snapshot does not show.
@@ -265,6 +266,18 @@ impl<'a> Fleet<'a> {
         }
     }
 
+    /// The comparison of revisions for changes in place, if it was asked for.
+    pub fn image_changes(&self) -> Option<&Arc<ImageChanges>> {
+        self.rare.as_ref()?.image_changes.get()
+    }
+
+    /// Takes over the comparison of an earlier plan, of the same revisions.
+    pub fn set_image_changes(&self, known: Option<&Arc<ImageChanges>>) {
+        if let (Some(rare), Some(known)) = (&self.rare, known) {
+            rare.image_changes.get_or_init(|| Arc::clone(known));
+        }
+    }
+
     /// Whether a node may have two pods during its update.
     pub fn is_surge(&self) -> bool {
         match self.snapshot.spec.strategy {
@@ -382,7 +395,7 @@ impl<'a> Fleet<'a> {
     /// The pod that has the name of a pod for this node, where each node has one name.
     pub fn with_name_of(&self, node: NodeIx) -> Option<PodIx> {
         let names = self.rare.as_ref().map(|rare| &rare.names).filter(|names| !names.is_empty())?;
-        names.get(one_per_node(self.snapshot, self.node_view(node).name).as_str()).copied()
+        names.get(one_per_node(&self.snapshot.spec, self.node_view(node).name).as_str()).copied()
     }
 
     /// The state in which the node is left alone, if the policy respects it.

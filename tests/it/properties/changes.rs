@@ -11,7 +11,7 @@ use daemonset::{
     Reconciler, Recorded, Recording, RestoreReason, RevisionReason, RevisionView, RolloutReason,
 };
 use daemonset_audit::{Violation, ViolationKind, audit};
-use daemonset_incremental::{Auditor, Change, NeedsLists, NotKept, Tracker, audit_kept};
+use daemonset_incremental::{Auditor, Change, NotKept, Tracker, audit_kept};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::json;
@@ -75,6 +75,8 @@ pub enum Event {
     Node(String, Option<Box<Node>>),
     Pod((String, String), Option<Box<Pod>>),
     Revision((String, String), Option<Box<ControllerRevision>>),
+    /// Of a node: the caller knows other free resources.
+    Free(NodeName, Option<ResourceList>),
 }
 
 impl From<&Recording> for Cache {
@@ -106,6 +108,7 @@ impl Cache {
         events.extend(pods.map(|(name, pod)| Event::Pod(name, pod.map(Box::new))));
         let revisions = differences(&self.revisions, &other.revisions);
         events.extend(revisions.map(|(name, revision)| Event::Revision(name, revision.map(Box::new))));
+        events.extend(differences(&self.free, &other.free).map(|(node, free)| Event::Free(node, free)));
         events
     }
 
@@ -115,7 +118,13 @@ impl Cache {
             Event::Node(name, node) => put(&mut self.nodes, name, node),
             Event::Pod(name, pod) => put(&mut self.pods, name, pod),
             Event::Revision(name, revision) => put(&mut self.revisions, name, revision),
+            Event::Free(node, free) => put(&mut self.free, node, free.map(Box::new)),
         }
+    }
+
+    fn view<'c>(&'c self, node: &'c Node) -> NodeView<'c> {
+        let (view, free) = (NodeView::from(node), self.free.get(&node.metadata.name));
+        free.map_or(view, |free| view.free(free))
     }
 
     fn observed(
@@ -129,10 +138,7 @@ impl Cache {
         Observed {
             daemon_set: &self.daemon_set,
             // A list has no order: here it is not that of the names, in which the nodes are kept.
-            nodes: self.nodes.values().rev().map(|node| {
-                let (view, free) = (NodeView::from(node), self.free.get(&node.metadata.name));
-                free.map_or(view, |free| view.free(free))
-            }),
+            nodes: self.nodes.values().rev().map(|node| self.view(node)),
             pods: self.pods.values(),
             revisions: self.revisions.values(),
         }
@@ -161,16 +167,18 @@ fn differences<'m, K: Ord + Clone, V: PartialEq + Clone>(
 }
 
 impl Event {
-    fn change(&self) -> Change<'_> {
-        match self {
+    /// The change that a watch shows, once the cache has it; `None` for a node that is not there.
+    fn change<'c>(&'c self, cache: &'c Cache) -> Option<Change<'c>> {
+        Some(match self {
             Event::DaemonSet(daemon_set) => Change::DaemonSet(daemon_set),
-            Event::Node(_, Some(node)) => Change::Node(NodeView::from(&**node)),
+            Event::Node(_, Some(node)) => Change::Node(cache.view(node)),
+            Event::Free(node, _) => Change::Node(cache.view(cache.nodes.get(node.as_str())?)),
             Event::Node(name, None) => Change::NodeGone(name),
             Event::Pod(_, Some(pod)) => Change::Pod(PodView::from(&**pod)),
             Event::Pod((namespace, name), None) => Change::PodGone { namespace, name },
             Event::Revision(_, Some(revision)) => Change::Revision(RevisionView::from(&**revision)),
             Event::Revision((namespace, name), None) => Change::RevisionGone { namespace, name },
-        }
+        })
     }
 }
 
@@ -292,8 +300,6 @@ impl Pair {
                 Ok(kept) => kept,
                 // Such a plan ends before it chooses a base.
                 Err(NotKept::OtherBase) if plan.report.situation != Situation::Synced => continue,
-                // Of such a plan the audit judges lists alone.
-                Err(NotKept::NeedsLists(NeedsLists::WholeObjects)) => continue,
                 Err(error) => return Err(format!("not judged: {error}")),
             };
             if number == 4 && !skips {
@@ -494,7 +500,9 @@ impl Pair {
             self.give_uid(name, pod);
         }
         self.cache.apply(&event);
-        let _ = self.kept.apply(event.change());
+        if let Some(change) = event.change(&self.cache) {
+            let _ = self.kept.apply(change);
+        }
     }
 
     /// The API server gives no uid twice and binds a pod once: a pod that comes back, or on another node, is another pod.
@@ -530,7 +538,6 @@ impl Pair {
     fn go_to(&mut self, recording: &Recording) -> Result<(), String> {
         let mut events = self.cache.changes_to(&Cache::from(recording));
         self.choices.shuffle(&mut events);
-        self.cache.free.clone_from(&recording.free);
         for event in &events {
             self.change(event);
             if self.choices.one_in(2) {

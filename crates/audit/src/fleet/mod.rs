@@ -73,6 +73,11 @@ impl Sums {
         }
     }
 
+    /// Nodes that are unavailable or lost. Without surge none is both.
+    pub(crate) fn down(&self) -> u32 {
+        self.unavailable + self.lost
+    }
+
     pub(crate) fn add(&mut self, node: Sums) {
         self.change(node, |sum, part| *sum += part);
     }

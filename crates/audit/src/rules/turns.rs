@@ -49,7 +49,8 @@ impl Rooms {
         let limit = limits::nodes(limit, fleet.desired).max(1);
         let others =
             fleet.nodes.iter().filter(|node| !node.in_turn && (node.is_unavailable() || node.is_lost()));
-        let others = if ranked.is_empty() { 0 } else { others.count() as u32 };
+        // The snapshot has all nodes in turn.
+        let others = if ranked.is_empty() { 0 } else { others.count() as u32 + fleet.others.sums.down() };
         let beyond = (others..).zip(ranked).filter(|(before, turn)| *before >= limit && turn.has_ready);
         Rooms { limit, without: beyond.map(|(_, turn)| turn.node).collect() }
     }

@@ -1,11 +1,12 @@
 //! Changes of objects, one at a time.
 
+use super::facts::{Reads, is_of_turns};
 use super::relation::PodRelation;
 use super::rollout::KeptRollout;
 use super::{HashFacts, HistoryFacts, Kept};
 use crate::NeedsLists;
 use daemonset::internal::{
-    ClaimVerdict, HashMeaning, History, Placement, Problems, RevisionFacts, Spec, has_turn, is_of_turns,
+    ClaimVerdict, HashMeaning, History, Placement, Problems, RevisionFacts, Spec, images, pull_pod_prefix,
     wave_selector,
 };
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetMeta, TemplateFidelity};
@@ -53,13 +54,12 @@ impl Kept {
     /// Applies a change.
     ///
     /// # Errors
-    /// [`NeedsLists::NotKept`] for a change of how objects are read, such as another selector, and for an object that a check of the
-    /// whole would refuse; [`NeedsLists::WholeObjects`] for a node in turn, and for a pod that was changed in its place or pulls images.
+    /// [`NeedsLists::NotKept`] for a change of how objects are read, such as another selector or, where images are pulled, another image,
+    /// and for an object that a check of the whole would refuse.
     pub(crate) fn apply(&mut self, change: Change<'_>, memory: &Memory) -> Result<(), NeedsLists> {
         match change {
             Change::DaemonSet(daemon_set) => self.change_daemon_set(daemon_set),
             Change::Node(node) if node.name.is_empty() => Err(NeedsLists::NotKept),
-            Change::Node(node) if has_turn(&node, &self.spec) => Err(NeedsLists::WholeObjects),
             Change::Node(node) => {
                 self.change_node(&node);
                 Ok(())
@@ -70,9 +70,6 @@ impl Kept {
             }
             Change::Pod(pod) if pod.name.is_empty() || pod.uid.is_empty() || pod.namespace.is_empty() => {
                 Err(NeedsLists::NotKept)
-            }
-            Change::Pod(pod) if is_of_turns(&pod, &self.spec.daemon_set.metadata.uid) => {
-                Err(NeedsLists::WholeObjects)
             }
             Change::Pod(pod) => {
                 self.put_pod(&pod);
@@ -94,7 +91,7 @@ impl Kept {
 
     fn change_node(&mut self, node: &NodeView<'_>) {
         let placement = self.spec.template.decide(node).placement;
-        self.objects.put_node(node, placement);
+        self.objects.put_node(node, placement, Reads::new(&self.spec, &self.images));
         self.change_rollout_node(node, placement);
         self.recheck.known(node.name);
     }
@@ -112,7 +109,7 @@ impl Kept {
 
     fn remove_node(&mut self, name: &str, memory: &Memory) {
         let Some(slot) = self.objects.node_slot(name) else { return };
-        self.set_evaluation(slot, super::evaluation::NodeEvaluation::default());
+        self.set_evaluation(slot, super::evaluation::KeptEvaluation::default());
         self.objects.remove_node(slot);
         if let Some(rollout) = &mut self.rollout {
             rollout.remove_node(slot);
@@ -136,7 +133,8 @@ impl Kept {
             self.remove_pod(pod.namespace, pod.name);
             return;
         }
-        if self.objects.put_pod(pod, PodRelation::new(&spec, pod, ownership, selected)) {
+        let relation = PodRelation::new(&spec, pod, ownership, selected);
+        if self.objects.put_pod(pod, relation, Reads::new(&spec, &self.images)) {
             self.recheck.pod(pod.uid);
         }
     }
@@ -171,6 +169,10 @@ impl Kept {
             return old.map_or(Ok(()), |_| self.remove_revision(revision.namespace, revision.name));
         }
         self.recover_template()?;
+        let template = revision.data.pointer("/spec/template");
+        if !template.is_none_or(|template| self.knows_images(template)) {
+            return Err(NeedsLists::NotKept);
+        }
         let revision = ControllerRevision::from(revision);
         if old.is_some_and(|old| self.revisions.get(old) == Some(&revision)) {
             return Ok(());
@@ -204,6 +206,11 @@ impl Kept {
         Ok(())
     }
 
+    /// Whether each image of a template is among those that nodes are asked for.
+    fn knows_images(&self, template: &Value) -> bool {
+        self.spec.policy.pull.is_none() || images_of(template).all(|image| self.images.contains(&image))
+    }
+
     /// A template that has lost fields is recovered from revisions: with other revisions it may be another one.
     fn recover_template(&self) -> Result<(), NeedsLists> {
         let is_exact = self.spec.daemon_set.template_fidelity == TemplateFidelity::Exact;
@@ -228,7 +235,7 @@ impl Kept {
         let mut problems = Problems::default();
         let spec = Spec::compile(daemon_set, self.spec.policy.clone(), Value::Null, &views, &mut problems);
         problems.into_result().map_err(|_| NeedsLists::NotKept)?;
-        if !reads_objects_alike(&self.spec, &spec) {
+        if !reads_objects_alike(&self.spec, &spec) || !self.knows_images(spec.raw_template()) {
             return Err(NeedsLists::NotKept);
         }
         self.revision_facts = views.iter().map(|revision| spec.revision_facts(revision)).collect();
@@ -252,6 +259,7 @@ impl Kept {
                 number: revision.map(|revision| revision.number),
                 relabels: revision.is_some_and(|revision| history.relabels_pods_of(revision)),
                 is_base: base.as_ref().is_some_and(|base| base.is_revision_of(position)),
+                revision: revision.and_then(|revision| revision.view).map(|view| view.uid.into()),
             }
         };
         let hashes = self.objects.live_hashes().map(|hash| (Arc::from(hash), meaning(hash)));
@@ -265,13 +273,18 @@ impl Kept {
     }
 }
 
-/// Whether a pod is kept. The names of pods of others matter only where a new pod must not have one of them.
+/// Whether a pod of the namespace is kept. The names of pods of others matter only where a new pod must not have one of them.
 pub(super) fn keeps(spec: &Spec<'_>, pod: &PodView<'_>, verdict: ClaimVerdict) -> bool {
-    let may_collide = || {
-        spec.policy.pod_names == PodNames::Deterministic
-            && pod.namespace == spec.daemon_set.metadata.namespace
-    };
-    verdict != ClaimVerdict::Ignore || may_collide()
+    let is_named_here = matches!(spec.policy.pod_names, PodNames::Deterministic | PodNames::OnePerNode);
+    let may_be_pull = || spec.policy.pull.is_some() && pod.name.starts_with(&pull_pod_prefix(spec));
+    let is_of_turns = || (pod.controller.is_none() && is_of_turns(pod)) || may_be_pull();
+    let is_of_namespace = || pod.namespace == spec.daemon_set.metadata.namespace;
+    verdict != ClaimVerdict::Ignore || ((is_named_here || is_of_turns()) && is_of_namespace())
+}
+
+/// The images of a template that nodes may have to pull.
+pub(super) fn images_of(template: &Value) -> impl Iterator<Item = String> {
+    images(template).into_iter().map(|image| image.reference)
 }
 
 /// All but the status, and but for metadata on which no decision depends.

@@ -1,13 +1,13 @@
 //! The choice of a plan from the orders of the evaluations, and the nodes that the plan can touch, beside the rest of the cluster.
 
 use super::Kept;
-use super::evaluation::NodeEvaluation;
+use super::evaluation::{KeptEvaluation, Passage, Ranked, merge};
 use super::facts::Slot;
 use super::objects::Objects;
 use daemonset::Memory;
 use daemonset::internal::{
-    Candidates, Choice, First, PodLookup, Readiness, RestOfCluster, RevisionFacts, Strategy, beyond_limit,
-    choose,
+    Candidates, Choice, Figure, First, InTurn, PodLookup, PullSums, Readiness, RestOfCluster, RevisionFacts,
+    Spec, Strategy, TurnRooms, beyond_limit, choose, pull_limit, turn_rules,
 };
 use std::collections::BTreeSet;
 
@@ -17,6 +17,8 @@ struct Ordered<'k> {
     /// Nodes that the plan looks at whether it updates them or not.
     looked_at: &'k BTreeSet<Slot>,
     cap: usize,
+    /// Nodes in turn that are no candidates, since the budget has no room for them.
+    without_room: BTreeSet<Slot>,
 }
 
 impl Ordered<'_> {
@@ -29,8 +31,32 @@ impl Ordered<'_> {
         }
     }
 
-    fn evaluation(&self, slot: Slot) -> Option<&NodeEvaluation> {
+    fn evaluation(&self, slot: Slot) -> Option<&KeptEvaluation> {
         self.kept.objects.node(slot).map(|node| &node.evaluation)
+    }
+
+    /// All candidates of a group that are in turn, and the first `count` that may begin one.
+    fn first_in_turns(&self, group: Readiness, count: u32, turns: &mut TurnRooms) -> First<Slot> {
+        let candidates = self.kept.evaluations.group(group);
+        let has_room = |(_, (_, slot)): &Ranked<'_>| !self.without_room.contains(slot);
+        let in_turn = candidates.of(Passage::InTurn).filter(has_room);
+        // Each kind up to its room: none is walked over for a place that it can't have.
+        let counted = candidates.of(Passage::Counted).take(turns.counted.min(count) as usize);
+        let excused = candidates.of(Passage::Excused).take(turns.excused.min(count) as usize);
+        let begin: Vec<Ranked<'_>> = merge(counted, excused).take(count as usize).collect();
+        for (_, (_, slot)) in &begin {
+            let is_excused = self.evaluation(*slot).is_some_and(|one| one.figures.has(Figure::Excused));
+            *turns.of(is_excused) -= 1;
+        }
+        let begun = begin.len() as u32;
+        let (mut nodes, mut waiting) = (Vec::new(), 0);
+        for (index, (_, (_, slot))) in merge(in_turn, begin.into_iter()).enumerate() {
+            waiting += u32::from(self.evaluation(*slot).is_some_and(KeptEvaluation::waits));
+            if index < self.cap || self.looked_at.contains(slot) {
+                nodes.push(*slot);
+            }
+        }
+        First { nodes, count: begun, waiting }
     }
 }
 
@@ -41,11 +67,14 @@ impl Candidates for Ordered<'_> {
         self.kept.evaluations.group(group).len() as u32
     }
 
-    fn first(&mut self, group: Readiness, count: u32) -> First<Slot> {
+    fn first(&mut self, group: Readiness, count: u32, turns: Option<&mut TurnRooms>) -> First<Slot> {
+        if let Some(turns) = turns {
+            return self.first_in_turns(group, count, turns);
+        }
         let candidates = self.kept.evaluations.group(group);
         let (count, cap) = (candidates.len().min(count as usize), self.cap(group));
         let mut nodes: Vec<Slot> = candidates.iter().take(count.min(cap)).collect();
-        let waits = |slot: &Slot| self.evaluation(*slot).is_some_and(NodeEvaluation::waits);
+        let waits = |slot: &Slot| self.evaluation(*slot).is_some_and(KeptEvaluation::waits);
         if count == candidates.len() {
             // All candidates of the group: its kept number of waiting ones holds, and no walk counts them.
             if count > cap {
@@ -60,6 +89,22 @@ impl Candidates for Ordered<'_> {
         let beyond = candidates.iter().take(count).skip(cap);
         nodes.extend(beyond.filter(|slot| self.looked_at.contains(slot)));
         First { nodes, count: count as u32, waiting }
+    }
+
+    fn in_turn_from(&mut self, place: u32) -> InTurn<Slot> {
+        let turns = &self.kept.evaluations.turns;
+        let beyond = turns.iter().rev().take(turns.len().saturating_sub(place as usize));
+        let mut in_turn = InTurn { nodes: Vec::new(), places: 0, waiting: 0 };
+        for (_, _, (_, slot)) in beyond {
+            let Some(evaluation) = self.evaluation(*slot) else { continue };
+            if evaluation.rare.as_ref().is_some_and(|rare| rare.has_ready_candidate) {
+                in_turn.nodes.push(*slot);
+                in_turn.places += u32::from(evaluation.figures.has(Figure::TurnPlace));
+                in_turn.waiting += u32::from(evaluation.waits());
+            }
+        }
+        self.without_room = in_turn.nodes.iter().copied().collect();
+        in_turn
     }
 
     fn leaving(&mut self, count: u32) -> Vec<Slot> {
@@ -80,11 +125,32 @@ impl Kept {
         slots.extend(evaluations.creating.iter().take(cap).map(|(_, slot)| *slot));
         slots.extend(self.first_deleting(cap));
         slots.extend(self.nodes_with_history(memory));
-        let mut candidates = Ordered { kept: self, looked_at: &slots, cap };
-        let choice = choose(&mut candidates, self.spec.strategy, self.spec.policy.unready, &evaluations.sums);
+        slots.extend(&evaluations.patching);
+        if self.spec.daemon_set.metadata.deletion_timestamp.is_some() {
+            // All turns end, and no node is evaluated.
+            let nodes = self.objects.nodes.iter().filter(|(_, node)| node.facts.has_annotations());
+            slots.extend(nodes.map(|(slot, _)| slot as Slot));
+        }
+        slots.extend(evaluations.ending_pulls.iter().take(cap).map(|(_, slot)| *slot));
+        let mut candidates = Ordered { kept: self, looked_at: &slots, cap, without_room: BTreeSet::new() };
+        let Spec { strategy, policy, .. } = &*self.spec;
+        let takes_turns = turn_rules(&self.spec).is_some();
+        let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
         slots.extend(choice.deletes.iter().map(|(_, slot)| *slot));
         slots.extend(choice.creates.iter().chain(&choice.leaving));
+        slots.extend(self.first_lacking(cap + choice.deletes.len()));
         (choice, slots)
+    }
+
+    /// The first nodes that need a pull pod, so many beyond the places that are free.
+    fn first_lacking(&self, beyond: usize) -> impl Iterator<Item = Slot> {
+        let evaluations = &self.evaluations;
+        let rules = self.spec.policy.pull.as_ref().filter(|_| !evaluations.lacking_pulls.is_empty());
+        let count = rules.map_or(0, |rules| {
+            let free = pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize);
+            free.min(beyond) + beyond
+        });
+        evaluations.lacking_pulls.iter().take(count).map(|(_, (_, slot))| *slot)
     }
 
     /// The first nodes of which node sync deletes pods, until the deletes that the update can't take back fill the plan.
@@ -117,6 +183,11 @@ impl Kept {
         let is_elsewhere = |slot: &Slot| !slots.contains(slot);
         let changes = evaluations.changes.iter().find(|(_, _, slot)| is_elsewhere(slot));
         let places_free = evaluations.places_free.iter().find(|(_, slot)| is_elsewhere(slot));
+        let noted = evaluations.noted.iter().filter(|slot| is_elsewhere(slot));
+        let notes = noted.filter_map(|slot| {
+            let node = self.objects.node(*slot)?;
+            Some((node.facts.name.as_str(), &node.evaluation.rare.as_ref()?.notes))
+        });
         let names = |nodes: &'k BTreeSet<Slot>| -> Vec<&'k str> {
             let others = nodes.iter().filter(|slot| is_elsewhere(slot));
             others.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
@@ -129,15 +200,32 @@ impl Kept {
             taken: names(&evaluations.taken),
             held_without_pod: names(&evaluations.held_without_pod),
             rollout: self.rollout.as_ref().and_then(|rollout| rollout.known(slots.iter().copied())),
-            pod_names: self.pod_names(),
+            notes: notes.collect(),
+            pulls: self.pulls_beside(slots),
             pod_template: self.pod_template.clone(),
+            image_changes: self.image_changes.get().cloned(),
         }
     }
 
-    /// The names of all pods, where a new one must not have any of them.
-    pub(super) fn pod_names(&self) -> Option<&dyn PodLookup> {
-        let are_deterministic = self.spec.policy.pod_names == daemonset::policy::PodNames::Deterministic;
-        are_deterministic.then_some(&self.objects as _)
+    /// The pulls on the nodes that are not among these.
+    fn pulls_beside(&self, slots: &BTreeSet<Slot>) -> PullSums {
+        let evaluations = &self.evaluations;
+        let mut pulls = PullSums {
+            pulling: evaluations.pulling,
+            ends_at: None,
+            lacking: evaluations.lacking_pulls.len() as u32,
+        };
+        if pulls.pulling == 0 && pulls.lacking == 0 {
+            return pulls;
+        }
+        for node in slots.iter().filter_map(|slot| self.objects.node(*slot)) {
+            let Some(rare) = &node.evaluation.rare else { continue };
+            pulls.pulling -= rare.pulls.pulling;
+            pulls.lacking -= u32::from(rare.lacks_pull.is_some());
+        }
+        let ends = evaluations.pull_ends.iter().find(|(_, slot)| !slots.contains(slot));
+        pulls.ends_at = ends.map(|(at, _)| *at);
+        pulls
     }
 }
 

@@ -1,9 +1,10 @@
 //! The evaluation of nodes, found with the steps of a decision.
 
-use super::evaluation::{Effect, Effects, Instants, NodeEvaluation};
+use super::evaluation::{Effect, Effects, Instants, KeptEvaluation, Rare};
 use daemonset::internal::{
-    Claim, Counts, Figure, Fleet, History, IndexVec, NodeIx, NodeSync, Placement, PodIx, Strategy,
-    available_at, deletes_come_last, eligible, next_available_on, node_free_at, urgency,
+    Claim, Evaluations, Figure, Fleet, FleetIx, History, InPlace, IndexVec, NodeEvaluation, NodeIx,
+    NodePulls, NodeSync, Notes, Placement, PodIx, Strategy, deletes_come_last, goal_hash, next_available_on,
+    next_overdue, node_free_at, patched_nodes, place_in_turn, pull_pod_name, pull_rank, turn_rules, urgency,
 };
 use daemonset::{Memory, RequeueReason};
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +14,7 @@ pub(super) struct Steps<'s> {
     pub(super) history: &'s History<'s>,
     pub(super) fleet: &'s Fleet<'s>,
     pub(super) node_sync: &'s NodeSync,
-    pub(super) counts: &'s Counts,
+    pub(super) evaluations: &'s Evaluations,
 }
 
 impl Steps<'_> {
@@ -22,7 +23,7 @@ impl Steps<'_> {
         &self,
         claim: &Claim,
         nodes: impl Iterator<Item = NodeIx>,
-    ) -> Vec<NodeEvaluation> {
+    ) -> Vec<KeptEvaluation> {
         let effects = self.effects(claim);
         nodes.map(|node| self.evaluation(node, *effects.at(node))).collect()
     }
@@ -42,47 +43,94 @@ impl Steps<'_> {
         node_sync.deletes.iter().for_each(|deletion| mark(fleet.node_of(deletion.pod), Effect::Deletes));
         node_sync.kept_outdated().for_each(|pod| mark(fleet.node_of(pod), Effect::KeepsOutdated));
         node_sync.creates.iter().for_each(|node| mark(Some(*node), Effect::Creates));
+        patched_nodes(fleet).for_each(|node| mark(Some(node), Effect::Patches));
         effects
     }
 
     /// `effects` without its leaving.
-    fn evaluation(&self, node: NodeIx, effects: Effects) -> NodeEvaluation {
-        let Steps { fleet, node_sync, .. } = self;
-        let is_candidate = self.counts.has(node, Figure::Candidate);
-        let candidate = if is_candidate { eligible(fleet, node_sync, node) } else { None };
-        let urgency = candidate.map(|(_, pod)| urgency(fleet, self.history, node, pod));
+    fn evaluation(&self, node: NodeIx, effects: Effects) -> KeptEvaluation {
+        let Steps { fleet, history, evaluations, .. } = *self;
+        let evaluation = evaluations.nodes.at(node);
+        let pod = evaluation.candidate.map(|pod| fleet.pod(pod));
+        let candidate = pod.filter(|_| evaluation.wait().is_none());
+        let urgency = candidate.map(|pod| urgency(fleet, history, node, pod));
         let (standing, blocked_from) = self.standing(node);
         let refused_at = urgency.and_then(|urgency| urgency.refused_at);
-        let instants = self.instants(node, Instants { refused_at, blocked_from, ..Instants::default() });
-        NodeEvaluation {
-            figures: *self.counts.nodes.at(node),
+        let rare = fleet.rare.as_ref().map(|_| self.rare(node, evaluation));
+        let instants = Instants { refused_at, blocked_from, ..Instants::default() };
+        let instants = self.instants(node, evaluation, rare.as_ref(), instants);
+        let ends_pulls = rare.as_ref().is_some_and(|rare| rare.pulls.are_over);
+        KeptEvaluation {
+            figures: evaluation.figures,
             conflicts: self.conflicts_on(node),
-            effects: effects.with(Effect::Leaves, deletes_come_last(fleet, node)),
+            effects: effects
+                .with(Effect::Leaves, deletes_come_last(fleet, node))
+                .with(Effect::EndsPulls, ends_pulls),
             standing,
-            group: candidate.map(|(_, pod)| pod.readiness),
+            group: candidate.map(|pod| pod.readiness),
             number: urgency.map_or(0, |urgency| urgency.number),
             instants: instants.map(Box::new),
+            rare: rare.filter(|rare| *rare != Rare::default()).map(Box::new),
         }
     }
 
+    /// The part of a node in turns and pulls.
+    fn rare(&self, node: NodeIx, evaluation: &NodeEvaluation) -> Rare {
+        let Steps { fleet, history, node_sync, .. } = *self;
+        let counts = evaluation.figures.has(Figure::InTurn);
+        let is_ready = |pod: FleetIx| fleet.pod(pod).readiness.is_ready();
+        Rare {
+            // Without the rules of turns a node has no place of its own.
+            is_in_turn: turn_rules(fleet.snapshot.spec()).is_some() && fleet.turn(node).is_some(),
+            turn: place_in_turn(fleet, node_sync, node).filter(|_| counts),
+            has_ready_candidate: evaluation.candidate.is_some_and(is_ready),
+            lacks_pull: pull_rank(fleet, history, node, evaluation),
+            pulls: NodePulls::new(fleet, history, node),
+            notes: Notes::new(fleet, node_sync, node, evaluation),
+            is_touched: self.is_touched(node),
+        }
+    }
+
+    /// Whether the node is in turn, has a pull pod, or a pod that was changed in its place.
+    fn is_touched(&self, node: NodeIx) -> bool {
+        let fleet = self.fleet;
+        let ended = fleet.rare.iter().flat_map(|rare| &rare.ended_turns);
+        fleet.turn(node).is_some()
+            || ended.into_iter().any(|turn| turn.node == node)
+            || !fleet.pull_pods_of(node).is_empty()
+            || self.changes_on(node).next().is_some()
+    }
+
     /// `known` with all others.
-    fn instants(&self, node: NodeIx, known: Instants) -> Option<Instants> {
+    fn instants(
+        &self,
+        node: NodeIx,
+        evaluation: &NodeEvaluation,
+        rare: Option<&Rare>,
+        known: Instants,
+    ) -> Option<Instants> {
         let Steps { fleet, node_sync, .. } = self;
         let snapshot = fleet.snapshot;
         let memory = snapshot.memory().filter(|memory| !memory.is_empty());
         // Most nodes: nothing about them changes by itself. Nothing is `known` of them either: a refusal is the memory's, and a node is
         // blocked from an instant on by a pod that is not available.
-        if memory.is_none() && self.changing_pods_of(node).next().is_none() {
+        if rare.is_none() && memory.is_none() && self.changing_pods_of(node).next().is_none() {
             let due = self.failing_at(node)?;
             return Some(Instants { due: Some(due), ..Instants::default() });
         }
         let instants = Instants {
-            due: [self.due(node, memory), self.failing_at(node)].into_iter().flatten().min(),
+            due: [self.due(node, memory), self.failing_at(node), self.due_of_turns(node, evaluation, rare)]
+                .into_iter()
+                .flatten()
+                .min(),
             change: RequeueReason::first([
                 (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
                 (node_sync.back_off(node).map(|backed_off| backed_off.until), RequeueReason::BackOff),
                 (self.expects_until(node, memory), RequeueReason::InFlightExpiry),
-            ]),
+            ])
+            .into_iter()
+            .chain(self.next_of_turns(node, evaluation, memory))
+            .min(),
             place_free: match (snapshot.spec().strategy, fleet.placement(node)) {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
                 _ => None,
@@ -97,22 +145,84 @@ impl Steps<'_> {
         self.fleet.goals.rollout()?.known.nodes.at(node).facts.failing.changes_at
     }
 
+    /// When time alone changes the answer about turns, pulls and changes in place, with the reason to look again.
+    fn next_of_turns(
+        &self,
+        node: NodeIx,
+        evaluation: &NodeEvaluation,
+        memory: Option<&Memory>,
+    ) -> Option<(Timestamp, RequeueReason)> {
+        let fleet = self.fleet;
+        fleet.rare.as_ref()?;
+        let snapshot = fleet.snapshot;
+        let settled = self.changes_on(node).filter_map(|change| change.settled_at).min();
+        let patched = fleet.turn(node).and_then(|turn| turn.in_flight_until);
+        let pulls = fleet.pull_pods_of(node).iter().filter(|pod| !pod.is_terminating);
+        let deleted = memory.and_then(|memory| {
+            pulls.filter_map(|pod| memory.pull_deleted_until(pod.view.uid, snapshot)).min()
+        });
+        let of_objects = RequeueReason::first([
+            (settled, RequeueReason::InPlaceSettled),
+            (patched, RequeueReason::InFlightExpiry),
+            (deleted, RequeueReason::InFlightExpiry),
+        ]);
+        let of_hold = evaluation.hold.as_ref().and_then(|hold| hold.next);
+        of_hold.into_iter().chain(of_objects).min()
+    }
+
+    /// When time alone changes the evaluation by turns, pulls and changes in place.
+    fn due_of_turns(
+        &self,
+        node: NodeIx,
+        evaluation: &NodeEvaluation,
+        rare: Option<&Rare>,
+    ) -> Option<Timestamp> {
+        let (fleet, rare) = (self.fleet, rare?);
+        let snapshot = fleet.snapshot;
+        let hold = evaluation.hold.as_ref().and_then(|hold| hold.next).map(|(at, _)| at);
+        let overdue = fleet.turn(node).and_then(|turn| next_overdue(snapshot, turn));
+        let changes = self.changes_on(node).flat_map(|change| [change.settled_at, change.stuck_at()]);
+        let changes = changes.flatten().filter(|at| snapshot.now() < *at);
+        let memory = snapshot.memory().map(Memory::turns);
+        let unseen = memory.filter(|turns| !turns.pulls.is_empty() || !turns.refused_pulls.is_empty());
+        let of_pull = unseen.and_then(|_| {
+            let hash = goal_hash(fleet, self.history, node);
+            let name = pull_pod_name(snapshot.spec(), snapshot.node(node).name, hash);
+            snapshot.memory()?.next_end_of_pull(&name, snapshot)
+        });
+        let instants = [hold, overdue, rare.pulls.changes_at, of_pull];
+        instants.into_iter().flatten().chain(changes).min()
+    }
+
+    /// The changes in place of pods on a node, whoever owns them.
+    fn changes_on(&self, node: NodeIx) -> impl Iterator<Item = &InPlace> {
+        let changes = self.fleet.rare.iter().flat_map(|rare| &rare.in_place);
+        let here = changes.filter(move |(pod, _)| self.fleet.snapshot.facts(*pod).node == Some(node));
+        here.map(|(_, change)| change)
+    }
+
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
     fn due(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let Fleet { snapshot, .. } = self.fleet;
         let pods = || self.changing_pods_of(node).map(|pod| snapshot.pod(pod));
-        let of_pods = pods().flat_map(|pod| {
-            let available_at =
-                if pod.ready == Some(true) { available_at(snapshot, pod.ready_since) } else { None };
-            [pod.deleted_at, available_at]
+        let ready = self.fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
+        let available_at = ready.map(|pod| {
+            if self.fleet.view(pod).ready == Some(true) { self.fleet.available_at(pod) } else { None }
         });
+        let gone_or_released = pods().map(|pod| pod.deleted_at);
+        let of_pods = available_at.chain(gone_or_released);
         let of_pods = of_pods.flatten().filter(|at| snapshot.now() < *at);
         let of_memory = memory.and_then(|memory| {
             let policy = &snapshot.spec().policy;
             let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
             let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
             let name = snapshot.node(node).name;
-            memory.next_end(name, pods().map(|pod| pod.uid), (in_flight, taken), snapshot.now())
+            let pull_pods = self.fleet.pull_pods_of(node).iter().map(|pod| pod.view.uid);
+            // A change in place may be refused for a pod that is available.
+            let all = self.fleet.pods_of(node).filter(|_| !memory.turns().refused_in_place.is_empty());
+            let all = all.map(|(_, pod)| self.fleet.view(pod).uid);
+            let uids = pods().map(|pod| pod.uid).chain(pull_pods).chain(all);
+            memory.next_end(name, uids, (in_flight, taken), snapshot.now())
         });
         of_pods.chain(of_memory).min()
     }
@@ -121,16 +231,21 @@ impl Steps<'_> {
     fn expects_until(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let snapshot = self.fleet.snapshot;
         let create = self.fleet.in_flight(node).map(|create| create.until);
-        let deletes = memory.filter(|memory| !memory.deletes().is_empty()).into_iter().flat_map(|memory| {
+        let has_entries =
+            |memory: &&Memory| !memory.deletes().is_empty() || !memory.turns().in_place.is_empty();
+        let deletes = memory.filter(has_entries).into_iter().flat_map(|memory| {
             let ours = self.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
             let unseen = ours.map(|pod| snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
-            unseen.filter_map(|pod| memory.deleting_until(pod.uid, snapshot))
+            unseen.filter_map(|pod| {
+                let deleting = memory.deleting_until(pod.uid, snapshot);
+                deleting.or_else(|| memory.changing_until(pod, snapshot))
+            })
         });
         deletes.chain(create).min()
     }
 
     /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
-    fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> {
+    fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> + Clone {
         let list = &self.fleet.gone_or_released;
         let first = list.partition_point(|(other, _)| *other < node);
         let here = list.iter().skip(first).take_while(move |(other, _)| *other == node);

@@ -4,7 +4,9 @@
 use super::facts::Slot;
 use super::standing::{Standing, Standings};
 use daemonset::RequeueReason;
-use daemonset::internal::{Figure, NodeFigures, Readiness, Sums, Urgency, neutral};
+use daemonset::internal::{
+    Figure, NodeFigures, NodePulls, Notes, PullRank, Readiness, Sums, Urgency, neutral,
+};
 use daemonset::model::NodeName;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +24,10 @@ pub(super) enum Effect {
     KeepsOutdated,
     /// Node sync creates a pod on it.
     Creates,
+    /// Its turn ends, or loses its cordon.
+    Patches,
+    /// Nobody waits for its pull pod any more.
+    EndsPulls,
 }
 
 /// The part of a node in a plan.
@@ -42,17 +48,18 @@ impl Effects {
 
 /// The part of one node in a plan, as long as nothing about it changes.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct NodeEvaluation {
+pub(super) struct KeptEvaluation {
     pub(super) figures: NodeFigures,
     /// See [`Fleet::conflicts`](field@daemonset::internal::Fleet::conflicts).
     pub(super) conflicts: u32,
     pub(super) effects: Effects,
     pub(super) standing: Standing,
-    /// The readiness of its outdated pod, for a candidate.
+    /// The readiness of its outdated pod, for a candidate that only a limit holds.
     pub(super) group: Option<Readiness>,
     /// The number in its [urgency](Urgency), for a candidate.
     pub(super) number: i64,
     pub(super) instants: Option<Box<Instants>>,
+    pub(super) rare: Option<Box<Rare>>,
 }
 
 /// The instants of a node that is on its way.
@@ -70,7 +77,23 @@ pub(super) struct Instants {
     pub(super) blocked_from: Option<Timestamp>,
 }
 
-impl NodeEvaluation {
+/// The part of a node in turns and pulls.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Rare {
+    pub(super) is_in_turn: bool,
+    /// Its place in the order of turns, before its name; `None` for an excused node.
+    pub(super) turn: Option<(bool, Timestamp)>,
+    /// Its candidate is Ready, whatever it waits for.
+    pub(super) has_ready_candidate: bool,
+    /// Its place among the nodes that need a pull pod, before its name.
+    pub(super) lacks_pull: Option<PullRank>,
+    pub(super) pulls: NodePulls,
+    pub(super) notes: Notes,
+    /// It is in turn, has a pull pod, or a pod that was changed in its place.
+    pub(super) is_touched: bool,
+}
+
+impl KeptEvaluation {
     fn urgency(&self) -> Urgency {
         let refused_at = self.instants.as_ref().and_then(|instants| instants.refused_at);
         Urgency { refused_at, number: self.number }
@@ -80,14 +103,44 @@ impl NodeEvaluation {
     pub(super) fn waits(&self) -> bool {
         self.figures.has(Figure::Waits)
     }
+
+    /// How its candidate comes to its place among the turns.
+    fn passage(&self) -> Passage {
+        if self.rare.as_ref().is_some_and(|rare| rare.is_in_turn) {
+            Passage::InTurn
+        } else if self.figures.has(Figure::Excused) {
+            Passage::Excused
+        } else {
+            Passage::Counted
+        }
+    }
+}
+
+/// The way in which a candidate comes to its place among the turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passage {
+    /// It has one.
+    InTurn,
+    /// It needs one of those for nodes that count.
+    Counted,
+    /// It needs one of those for excused nodes.
+    Excused,
+}
+
+impl Passage {
+    pub(super) const ALL: [Passage; 3] = [Passage::InTurn, Passage::Counted, Passage::Excused];
 }
 
 /// A node in an order by name.
 pub(super) type Named = (NodeName, Slot);
 
-/// The candidates of a group, the most urgent first; of the same urgency by the name of the node.
+/// The candidates of a group by their [passage](Passage).
 #[derive(Debug, Default)]
-pub(super) struct Candidates {
+pub(super) struct Candidates([Order; Passage::ALL.len()]);
+
+/// Candidates, the most urgent first; of the same urgency by the name of the node.
+#[derive(Debug, Default)]
+pub(super) struct Order {
     by_urgency: BTreeMap<Urgency, BTreeSet<Named>>,
     length: usize,
     /// How many of them [wait](Figure::Waits).
@@ -96,28 +149,68 @@ pub(super) struct Candidates {
 
 impl Candidates {
     pub(super) fn len(&self) -> usize {
-        self.length
+        self.0.iter().map(|order| order.length).sum()
     }
 
     pub(super) fn waiting(&self) -> u32 {
-        self.waiting
+        self.0.iter().map(|order| order.waiting).sum()
     }
 
+    /// Those of a passage.
+    pub(super) fn of(&self, passage: Passage) -> impl Iterator<Item = Ranked<'_>> {
+        self.0.get(passage as usize).into_iter().flat_map(Order::iter)
+    }
+
+    /// All of them, in one order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
-        self.by_urgency.values().flatten().map(|(_, slot)| *slot)
+        let [in_turn, counted, excused] = &self.0;
+        let rest = merge(counted.iter(), excused.iter());
+        merge(in_turn.iter(), rest).map(|(_, (_, slot))| *slot)
+    }
+
+    fn order(&mut self, evaluation: &KeptEvaluation) -> &mut Order {
+        let [in_turn, counted, excused] = &mut self.0;
+        match evaluation.passage() {
+            Passage::InTurn => in_turn,
+            Passage::Counted => counted,
+            Passage::Excused => excused,
+        }
     }
 
     /// Adds a node, or takes it out.
-    fn change(&mut self, node: Named, evaluation: &NodeEvaluation, is_added: bool) {
-        let nodes = self.by_urgency.entry(evaluation.urgency()).or_default();
+    fn change(&mut self, node: Named, evaluation: &KeptEvaluation, is_added: bool) {
+        let order = self.order(evaluation);
+        let nodes = order.by_urgency.entry(evaluation.urgency()).or_default();
         change(nodes, Some(node), is_added);
         if nodes.is_empty() {
-            self.by_urgency.remove(&evaluation.urgency());
+            order.by_urgency.remove(&evaluation.urgency());
         }
-        self.count(evaluation, is_added);
+        order.count(evaluation, is_added);
+    }
+}
+
+/// A candidate in its order.
+pub(super) type Ranked<'o> = (Urgency, &'o Named);
+
+/// Candidates of two orders in one.
+pub(super) fn merge<'o>(
+    one: impl Iterator<Item = Ranked<'o>>,
+    other: impl Iterator<Item = Ranked<'o>>,
+) -> impl Iterator<Item = Ranked<'o>> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    std::iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(first), Some(second)) if second < first => other.next(),
+        (Some(_), _) => one.next(),
+        (None, _) => other.next(),
+    })
+}
+
+impl Order {
+    fn iter(&self) -> impl Iterator<Item = Ranked<'_>> {
+        self.by_urgency.iter().flat_map(|(urgency, nodes)| nodes.iter().map(|node| (*urgency, node)))
     }
 
-    fn count(&mut self, evaluation: &NodeEvaluation, is_added: bool) {
+    fn count(&mut self, evaluation: &KeptEvaluation, is_added: bool) {
         let waiting = u32::from(evaluation.waits());
         if is_added {
             (self.length, self.waiting) = (self.length + 1, self.waiting + waiting);
@@ -129,7 +222,7 @@ impl Candidates {
 
 /// The sums of all nodes, and the orders from which a plan chooses.
 #[derive(Debug, Default)]
-pub(super) struct Evaluations {
+pub(super) struct KeptEvaluations {
     pub(super) sums: Sums,
     pub(super) conflicts: u32,
     pub(super) pending: Candidates,
@@ -149,9 +242,25 @@ pub(super) struct Evaluations {
     pub(super) changes: BTreeSet<(Timestamp, RequeueReason, Slot)>,
     pub(super) places_free: BTreeSet<(Timestamp, Slot)>,
     pub(super) standings: Standings,
+    /// Nodes in turn that are not excused, in the order of turns.
+    pub(super) turns: BTreeSet<(bool, Timestamp, Named)>,
+    /// Nodes whose turn ends, or loses its cordon.
+    pub(super) patching: BTreeSet<Slot>,
+    /// Nodes of which warnings tell.
+    pub(super) noted: BTreeSet<Slot>,
+    /// Nodes in turn, and those with a pull pod or a pod that was changed in its place.
+    pub(super) touched: BTreeSet<Slot>,
+    /// Nodes with pull pods that go, by name.
+    pub(super) ending_pulls: BTreeSet<Named>,
+    /// Nodes that need a pull pod, in their order.
+    pub(super) lacking_pulls: BTreeSet<(PullRank, Named)>,
+    /// How many pods pull.
+    pub(super) pulling: u32,
+    /// When the time of the first pod that pulls on a node is over.
+    pub(super) pull_ends: BTreeSet<(Timestamp, Slot)>,
 }
 
-impl Evaluations {
+impl KeptEvaluations {
     pub(super) fn group(&self, group: Readiness) -> &Candidates {
         match group {
             Readiness::Pending => &self.pending,
@@ -171,8 +280,8 @@ impl Evaluations {
     }
 
     /// These evaluations of nodes with their sums, best by name: a set that is made of a sorted list takes no search.
-    pub(super) fn of<'n>(nodes: impl Iterator<Item = (Named, &'n NodeEvaluation)>, sums: Sums) -> Self {
-        let mut evaluations = Evaluations { sums, ..Evaluations::default() };
+    pub(super) fn of<'n>(nodes: impl Iterator<Item = (Named, &'n KeptEvaluation)>, sums: Sums) -> Self {
+        let mut evaluations = KeptEvaluations { sums, ..KeptEvaluations::default() };
         let mut creating = Vec::new();
         let mut groups: BTreeMap<(Readiness, Urgency), Vec<Named>> = BTreeMap::new();
         for (node, evaluation) in nodes {
@@ -182,19 +291,27 @@ impl Evaluations {
                 creating.push(node.clone());
             }
             if let Some(group) = evaluation.group {
-                evaluations.group_mut(group).count(evaluation, true);
-                groups.entry((group, evaluation.urgency())).or_default().push(node);
+                match evaluation.passage() {
+                    Passage::Counted => {
+                        evaluations.group_mut(group).order(evaluation).count(evaluation, true);
+                        groups.entry((group, evaluation.urgency())).or_default().push(node);
+                    }
+                    Passage::InTurn | Passage::Excused => {
+                        evaluations.group_mut(group).change(node, evaluation, true);
+                    }
+                }
             }
         }
         evaluations.creating = creating.into_iter().collect();
         for ((group, urgency), nodes) in groups {
-            evaluations.group_mut(group).by_urgency.insert(urgency, nodes.into_iter().collect());
+            let [_, counted, _] = &mut evaluations.group_mut(group).0;
+            counted.by_urgency.insert(urgency, nodes.into_iter().collect());
         }
         evaluations
     }
 
     /// Puts a node where its evaluation belongs, or takes it out of the places that it has by the evaluation.
-    pub(super) fn change(&mut self, node: &Named, evaluation: &NodeEvaluation, is_added: bool) {
+    pub(super) fn change(&mut self, node: &Named, evaluation: &KeptEvaluation, is_added: bool) {
         if is_added {
             self.sums.change(evaluation.figures, |sum| *sum += 1);
             self.conflicts += evaluation.conflicts;
@@ -215,9 +332,9 @@ impl Evaluations {
     }
 
     /// All orders but those of the candidates and of the nodes that get a pod, which most nodes can be.
-    fn change_others(&mut self, node: &Named, evaluation: &NodeEvaluation, is_added: bool) {
+    fn change_others(&mut self, node: &Named, evaluation: &KeptEvaluation, is_added: bool) {
         let slot = node.1;
-        let NodeEvaluation { effects, instants, .. } = evaluation;
+        let KeptEvaluation { effects, instants, .. } = evaluation;
         self.standings.change(slot, evaluation, is_added);
         let has = |effect| effects.has(effect);
         let counts = |figure| evaluation.figures.has(figure);
@@ -227,18 +344,39 @@ impl Evaluations {
             change(&mut self.claiming, has(Effect::Claims).then_some(slot), is_added);
             change(&mut self.deleting, if_deleting, is_added);
             change(&mut self.keeping_outdated, has(Effect::KeepsOutdated).then_some(slot), is_added);
+            change(&mut self.patching, has(Effect::Patches).then_some(slot), is_added);
+            change(&mut self.ending_pulls, has(Effect::EndsPulls).then(|| node.clone()), is_added);
         }
         if counts(Figure::LeavesLast) {
             change(&mut self.leaving_last, Some((has(Effect::Leaves), node.clone())), is_added);
         }
         change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
         change(&mut self.held_without_pod, counts(Figure::HeldWithoutPod).then_some(slot), is_added);
+        if let Some(rare) = &evaluation.rare {
+            self.change_rare(node, rare, is_added);
+        }
         let Some(Instants { due, change: next, place_free, .. }) = instants.as_deref() else {
             return;
         };
         change(&mut self.due, due.map(|at| (at, slot)), is_added);
         change(&mut self.changes, next.map(|(at, reason)| (at, reason, slot)), is_added);
         change(&mut self.places_free, place_free.map(|at| (at, slot)), is_added);
+    }
+}
+
+impl KeptEvaluations {
+    /// The orders of turns and pulls.
+    fn change_rare(&mut self, node: &Named, rare: &Rare, is_added: bool) {
+        let slot = node.1;
+        let Rare { is_in_turn: _, turn, has_ready_candidate: _, lacks_pull, pulls, notes, is_touched } = rare;
+        let NodePulls { are_over: _, pulling, ends_at, changes_at: _ } = pulls;
+        let turn = turn.map(|(has_available, at)| (has_available, at, node.clone()));
+        change(&mut self.turns, turn, is_added);
+        change(&mut self.lacking_pulls, lacks_pull.map(|rank| (rank, node.clone())), is_added);
+        self.pulling = if is_added { self.pulling + pulling } else { self.pulling.saturating_sub(*pulling) };
+        change(&mut self.pull_ends, ends_at.map(|at| (at, slot)), is_added);
+        change(&mut self.touched, is_touched.then_some(slot), is_added);
+        change(&mut self.noted, (*notes != Notes::default()).then_some(slot), is_added);
     }
 }
 

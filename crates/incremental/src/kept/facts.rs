@@ -2,14 +2,16 @@
 
 use super::relation::PodRelation;
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject,
-    TaintsView, TolerationsView,
+    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject, Spec,
+    TaintsView, TolerationsView, is_of_turn, one_per_node,
 };
-use daemonset::model::{NodeName, PodStatus, Taint, Toleration};
+use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
+use daemonset::model::{self, ContainerImage, Labels, NodeName, PodStatus, ResourceList, Taint, Toleration};
+use daemonset::policy::{FitPolicy, InPlacePolicy};
 use daemonset::{Lifecycle, NodeView, PodView};
 use jiff::Timestamp;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 /// The place of an element in a slab; four bytes, since there are several for each node and pod.
 pub(super) type Slot = u32;
@@ -38,7 +40,7 @@ impl Seconds {
 }
 
 /// The facts about a node.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct KeptNode {
     pub(super) name: NodeName,
     rare: Option<Box<RareNode>>,
@@ -46,9 +48,10 @@ pub(super) struct KeptNode {
     pub(super) placement: Placement,
     ready: Option<bool>,
     unschedulable: bool,
+    unreachable: bool,
 }
 
-/// Facts that few nodes have.
+/// Facts that few nodes have, or that few policies read.
 #[derive(Debug, PartialEq)]
 struct RareNode {
     taints: Box<[Taint]>,
@@ -56,47 +59,183 @@ struct RareNode {
     lifecycle: Option<(Lifecycle, Option<Timestamp>)>,
     /// Of `ready_since`.
     nanoseconds: i32,
+    free: Option<ResourceList>,
+    /// The annotations of turns, the images that matter, and the identity that a patch needs.
+    object: Option<Box<model::Node>>,
+}
+
+/// The parts of objects that few policies read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reads<'p> {
+    spec: Option<&'p Spec<'static>>,
+    /// Nodes are patched.
+    patches: bool,
+    /// The images that a node may have to pull.
+    images: Option<&'p BTreeSet<String>>,
+    free: bool,
+    /// Each pod of the DaemonSet is read whole.
+    whole_pods: bool,
+}
+
+impl<'p> Reads<'p> {
+    /// Of a policy without any such choice.
+    #[cfg(test)]
+    pub(super) const NONE: Reads<'static> =
+        Reads { spec: None, patches: false, images: None, free: false, whole_pods: false };
+
+    pub(super) fn new(spec: &'p Spec<'static>, images: &'p BTreeSet<String>) -> Self {
+        let policy = &spec.policy;
+        let fits = policy.fit != FitPolicy::Ignore;
+        Reads {
+            spec: Some(spec),
+            patches: policy.turn.is_some(),
+            images: policy.pull.as_ref().map(|_| images),
+            free: fits,
+            whole_pods: fits || policy.in_place != InPlacePolicy::Never,
+        }
+    }
+
+    /// The name of the pod of a node, where each has one.
+    pub(super) fn own_name(self, node: &str) -> Box<str> {
+        self.spec.map(|spec| one_per_node(spec, node)).unwrap_or_default().into()
+    }
+
+    fn object_of_node(self, view: &NodeView<'_>) -> Option<Box<model::Node>> {
+        let of_turns = view.annotations.iter().filter(|(key, _)| is_of_turn(key));
+        let annotations: Labels = of_turns.collect();
+        let patches = self.patches || !annotations.is_empty();
+        if !patches && self.images.is_none() {
+            return None;
+        }
+        let mut node = model::Node::default();
+        node.metadata.annotations = annotations;
+        if patches {
+            let (uid, version) = view.object.identity();
+            (node.metadata.uid, node.metadata.resource_version) = (uid.into(), version.to_owned());
+        }
+        if let Some(wanted) = self.images {
+            let images = view.object.images();
+            let names = images.iter().flat_map(|image| &image.names).filter(|name| wanted.contains(*name));
+            node.status.images = names.map(|name| ContainerImage { names: vec![name.clone()] }).collect();
+        }
+        Some(Box::new(node))
+    }
+
+    fn object_of_pod(self, view: &PodView<'_>, ownership: Ownership) -> Option<Box<model::Pod>> {
+        let is_read = match ownership {
+            Ownership::Controlled => self.whole_pods || view.in_place().is_some(),
+            // It may be adopted, or pull images.
+            Ownership::Orphan => self.whole_pods || is_of_turns(view),
+            Ownership::Foreign => false,
+        };
+        is_read.then(|| {
+            let mut pod = view.object.model().into_owned();
+            // The version of the view is newer.
+            pod.metadata.resource_version.clear();
+            Box::new(pod)
+        })
+    }
+}
+
+/// Whether a pod without a controller may be of turns: it was changed in its place, or pulls images.
+pub(super) fn is_of_turns(view: &PodView<'_>) -> bool {
+    view.in_place().is_some() || view.labels.contains_key(PULL_OWNER_LABEL)
 }
 
 impl KeptNode {
-    pub(super) fn new(name: NodeName, view: &NodeView<'_>, placement: Placement) -> Self {
-        let (ready_since, nanoseconds) = Seconds::of(view.ready_since);
-        let NodeView { taints, lifecycle, .. } = view;
-        let is_plain = taints.iter().next().is_none() && lifecycle.is_none() && nanoseconds == 0;
-        let rare = (!is_plain).then(|| RareNode {
+    pub(super) fn new(name: NodeName, view: &NodeView<'_>, placement: Placement, reads: Reads<'_>) -> Self {
+        // Without `..`: a fact that a rule reads must be kept.
+        let NodeView {
+            name: _,
+            // The placement and the waves are kept instead.
+            labels: _,
+            taints,
+            unschedulable,
+            object: _,
+            annotations: _,
+            free,
+            unreachable,
+            ready,
+            ready_since,
+            lifecycle,
+        } = *view;
+        let (ready_since, nanoseconds) = Seconds::of(ready_since);
+        let rare = RareNode {
             taints: taints.iter().map(Taint::from).collect(),
             lifecycle: lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
             nanoseconds,
-        });
+            free: free.filter(|_| reads.free).cloned(),
+            object: reads.object_of_node(view),
+        };
+        let is_plain = rare.taints.is_empty()
+            && rare.lifecycle.is_none()
+            && nanoseconds == 0
+            && rare.free.is_none()
+            && rare.object.is_none();
         KeptNode {
             name,
-            rare: rare.map(Box::new),
+            rare: (!is_plain).then(|| Box::new(rare)),
             ready_since,
             placement,
-            ready: view.ready,
-            unschedulable: view.unschedulable,
+            ready,
+            unschedulable,
+            unreachable,
         }
+    }
+
+    /// Whether other facts differ in the resource version at most.
+    pub(super) fn is_but_for_version(&self, other: &KeptNode) -> bool {
+        let plain = |node: &KeptNode| {
+            (node.ready_since, node.placement, node.ready, node.unschedulable, node.unreachable)
+        };
+        plain(self) == plain(other)
+            && match (&self.rare, &other.rare) {
+                (Some(one), Some(other)) => one.is_but_for_version(other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
+    }
+
+    /// Whether an annotation of turns is on it.
+    pub(super) fn has_annotations(&self) -> bool {
+        let object = self.rare.as_ref().and_then(|rare| rare.object.as_ref());
+        object.is_some_and(|node| !node.metadata.annotations.is_empty())
     }
 
     /// Its labels are not kept: its placement is.
     pub(super) fn view(&self) -> NodeView<'_> {
         let rare = self.rare.as_deref();
+        let object = rare.and_then(|rare| rare.object.as_deref());
         NodeView {
             name: self.name.as_str(),
-            labels: LabelsView::NONE,
+            labels: LabelsView::none(),
             taints: TaintsView::Model(rare.map_or(&[], |rare| &rare.taints)),
             unschedulable: self.unschedulable,
             ready: self.ready,
             ready_since: self.ready_since.instant(rare.map_or(0, |rare| rare.nanoseconds)),
-            // A node with more than that is planned from lists.
-            object: NodeObject::Unknown,
-            annotations: LabelsView::NONE,
-            free: None,
-            unreachable: false,
+            object: object.map_or(NodeObject::Unknown, NodeObject::Model),
+            annotations: object.map_or_else(LabelsView::none, |node| (&node.metadata.annotations).into()),
+            free: rare.and_then(|rare| rare.free.as_ref()),
+            unreachable: self.unreachable,
             lifecycle: rare
                 .and_then(|rare| rare.lifecycle)
                 .map(|(state, since)| LifecycleView { state, since }),
         }
+    }
+}
+
+impl RareNode {
+    fn is_but_for_version(&self, other: &RareNode) -> bool {
+        let RareNode { taints, lifecycle, nanoseconds, free, object } = self;
+        let is_same_object = match (object, &other.object) {
+            (Some(one), Some(other)) => {
+                let parts =
+                    |node: &model::Node| (node.metadata.uid.clone(), node.metadata.annotations.clone());
+                parts(one) == parts(other) && one.status.images == other.status.images
+            }
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let plain = (taints, lifecycle, nanoseconds, free);
+        plain == (&other.taints, &other.lifecycle, &other.nanoseconds, &other.free) && is_same_object
     }
 }
 
@@ -119,12 +258,15 @@ pub(super) struct KeptPod {
     phase: Phase,
     pub(super) ownership: Ownership,
     ready: Option<bool>,
-    /// Whether the selector matches it, and whether it is bound.
+    /// [`SELECTED`] and the others.
     flags: u8,
 }
 
+/// The selector matches it.
 const SELECTED: u8 = 1;
 const BOUND: u8 = 2;
+/// It has no controller, and was changed in its place or pulls images.
+const OF_TURNS: u8 = 4;
 
 // A large cluster has a hundred thousand of them.
 const _: () = assert!(size_of::<KeptPod>() <= 64);
@@ -132,10 +274,7 @@ const _: () = assert!(size_of::<KeptPod>() <= 64);
 /// Facts that the pods of one template share.
 #[derive(Debug, PartialEq)]
 pub(super) struct SharedByPods {
-    /// The hash label.
-    pub(super) hash: Option<Arc<str>>,
-    /// The label of the template generation.
-    pub(super) generation: Option<Arc<str>>,
+    pub(super) labels: Labels,
     pub(super) tolerations: Vec<Toleration>,
 }
 
@@ -150,44 +289,73 @@ struct RarePod {
     status: Option<PodStatus>,
     /// Of `created_at` and `ready_since`.
     nanoseconds: [i32; 2],
+    /// The whole pod, where a decision may read it.
+    object: Option<Box<model::Pod>>,
 }
 
 impl KeptPod {
-    pub(super) fn new(view: &PodView<'_>, relation: PodRelation<'_>, shared: Slot, node: Slot) -> Self {
-        let (created_at, created_nanoseconds) = Seconds::of(view.created_at);
-        let (ready_since, ready_nanoseconds) = Seconds::of(view.ready_since);
+    pub(super) fn new(
+        view: &PodView<'_>,
+        relation: PodRelation<'_>,
+        shared: Slot,
+        node: Slot,
+        reads: Reads<'_>,
+    ) -> Self {
+        // Without `..`: a fact that a rule reads must be kept.
+        let PodView {
+            // That of the DaemonSet: no other pod is kept.
+            namespace: _,
+            name,
+            uid,
+            resource_version,
+            // Many pods share them.
+            labels: _,
+            tolerations: _,
+            // Their part in the ownership is kept.
+            controller: _,
+            mirror: _,
+            target,
+            containers,
+            object: _,
+            created_at,
+            deleted_at,
+            ready_since,
+            grace_seconds,
+            phase,
+            ready,
+            bound,
+        } = *view;
+        let (created_at, created_nanoseconds) = Seconds::of(created_at);
+        let (ready_since, ready_nanoseconds) = Seconds::of(ready_since);
         let PodRelation { ownership, selected, .. } = relation;
-        let (name_end, uid_end) = (view.name.len(), view.name.len() + view.uid.len());
-        let mut text = String::with_capacity(uid_end + view.resource_version.len());
-        [view.name, view.uid, view.resource_version].into_iter().for_each(|part| text.push_str(part));
-        let target = view.target.filter(|_| node == NOWHERE);
-        let PodView { deleted_at, grace_seconds, .. } = *view;
-        let nanoseconds = [created_nanoseconds, ready_nanoseconds];
-        let status = view.containers.to_status();
-        let is_plain = target.is_none()
-            && deleted_at.is_none()
-            && (grace_seconds, nanoseconds) == (0, [0; 2])
-            && status.is_none();
-        let rare = if is_plain {
-            None
-        } else {
-            let target = target.map(Into::into);
-            Some(Box::new(RarePod { target, deleted_at, grace_seconds, status, nanoseconds }))
+        let (name_end, uid_end) = (name.len(), name.len() + uid.len());
+        let mut text = String::with_capacity(uid_end + resource_version.len());
+        [name, uid, resource_version].into_iter().for_each(|part| text.push_str(part));
+        let rare = RarePod {
+            target: target.filter(|_| node == NOWHERE).map(Into::into),
+            deleted_at,
+            grace_seconds,
+            status: containers.to_status(),
+            nanoseconds: [created_nanoseconds, ready_nanoseconds],
+            object: reads.object_of_pod(view, ownership),
         };
+        let of_turns = ownership == Ownership::Orphan && is_of_turns(view);
         KeptPod {
             text: text.into_boxed_str(),
             name_end: name_end as u32,
             uid_end: uid_end as u32,
-            rare,
+            rare: (rare != RarePod::default()).then(|| Box::new(rare)),
             created_at,
             ready_since,
             shared,
             node,
             next: NOWHERE,
-            phase: view.phase,
+            phase,
             ownership,
-            ready: view.ready,
-            flags: if selected { SELECTED } else { 0 } | if view.bound { BOUND } else { 0 },
+            ready,
+            flags: if selected { SELECTED } else { 0 }
+                | if bound { BOUND } else { 0 }
+                | if of_turns { OF_TURNS } else { 0 },
         }
     }
 
@@ -237,6 +405,11 @@ impl KeptPod {
         self.flags & SELECTED != 0
     }
 
+    /// It has no controller, and was changed in its place or pulls images.
+    pub(super) fn is_of_turns(&self) -> bool {
+        self.flags & OF_TURNS != 0
+    }
+
     pub(super) fn is_terminating(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.deleted_at.is_some())
     }
@@ -246,7 +419,7 @@ impl KeptPod {
         self.rare.as_ref()?.target.as_deref()
     }
 
-    /// The view that decisions read: of its labels only the hash is kept. Its target is the name of its node.
+    /// The view that decisions read. Its target is the name of its node.
     pub(super) fn view<'f>(&'f self, frame: Frame<'f>) -> PodView<'f> {
         static NO_STATUS: PodStatus = PodStatus {
             phase: Cow::Borrowed(""),
@@ -262,18 +435,19 @@ impl KeptPod {
             name: self.name(),
             uid: self.uid(),
             resource_version: self.text.get(self.uid_end as usize..).unwrap_or_default(),
-            labels: LabelsView::Hash(frame.shared.and_then(|shared| shared.hash.as_ref())),
+            labels: frame.shared.map_or_else(LabelsView::none, |shared| (&shared.labels).into()),
             controller: match self.ownership {
                 Ownership::Controlled => Some(frame.uid),
-                Ownership::Orphan | Ownership::Foreign => None,
+                Ownership::Orphan => None,
+                // Another one, or its kubelet: no decision asks which.
+                Ownership::Foreign => Some(""),
             },
             target: frame.node.or(self.missing_target()),
             tolerations: TolerationsView::Model(frame.shared.map_or(&[], |shared| &shared.tolerations)),
             containers: ContainersView::Model(
                 rare.and_then(|rare| rare.status.as_ref()).unwrap_or(&NO_STATUS),
             ),
-            // A pod that is changed in its place is planned from lists.
-            object: PodObject::Unknown,
+            object: rare.and_then(|rare| rare.object.as_deref()).map_or(PodObject::Unknown, PodObject::Model),
             created_at: self.created_at.instant(created_nanoseconds),
             deleted_at: rare.and_then(|rare| rare.deleted_at),
             ready_since: self.ready_since.instant(ready_nanoseconds),

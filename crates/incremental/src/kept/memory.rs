@@ -1,13 +1,28 @@
 //! The part of a memory that an action is about.
 
-use daemonset::{Action, Memory};
+use daemonset::{Action, CreateReason, Memory};
+use std::iter::{empty, once};
 
 /// The entries that the outcome of an action changes.
 pub(crate) fn about(memory: &Memory, action: &Action) -> Memory {
+    let mut part = part_about(memory, action);
+    if !part.turns().pulls.is_empty() {
+        // Each part has all pulls in flight.
+        let is_pull = |name: &str| action.subject_name() == Some(name);
+        part.turns_mut().pulls.retain(|name, _| is_pull(name));
+    }
+    part
+}
+
+fn part_about(memory: &Memory, action: &Action) -> Memory {
     match action {
-        Action::CreatePod { node, .. } => memory.part([node.as_str()].into_iter(), std::iter::empty()),
-        Action::DeletePod { node, pod, .. } => {
-            memory.part([node.as_str()].into_iter(), [pod.uid.as_str()].into_iter())
+        Action::CreatePod { reason: CreateReason::PullImages, pod, .. } => {
+            memory.part(empty(), empty(), pod.name().into_iter())
+        }
+        Action::CreatePod { node, .. } => memory.part(once(node.as_str()), empty(), empty()),
+        Action::PatchNode { node, .. } => memory.part(once(node.name.as_str()), empty(), empty()),
+        Action::DeletePod { node, pod, .. } | Action::UpdatePodInPlace { node, pod, .. } => {
+            memory.part(once(node.as_str()), once(pod.uid.as_str()), empty())
         }
         _ => Memory::default(),
     }

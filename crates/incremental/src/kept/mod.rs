@@ -1,7 +1,7 @@
 //! The state that a [`Tracker`](crate::Tracker) keeps, so that a plan costs as much as the changes,
 //! whatever the size of the fleet.
 //!
-//! It holds facts about nodes and pods, not the objects. For each node it keeps the [evaluation](evaluation::NodeEvaluation): the
+//! It holds facts about nodes and pods, not the objects. For each node it keeps the [evaluation](evaluation::KeptEvaluation): the
 //! figures in which the node counts, and its places in the orders from which a plan chooses. A change makes nodes dirty.
 //! A plan finds the evaluation of dirty nodes anew, chooses from the orders the nodes that it can touch, and decides on a
 //! snapshot of these alone, beside the sums of all others. The steps are those of a decision on the whole: there is one
@@ -27,16 +27,17 @@ pub use apply::Change;
 pub(crate) use memory::about;
 
 use crate::NeedsLists;
-use apply::keeps;
+use apply::{images_of, keeps};
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, IndexVec, KnownRollout, NodeIx, Placement, Position,
-    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, plan_decided,
+    Decision, Fleet, FromTemplate, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement,
+    Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once,
+    goal_hash, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
-use evaluation::Evaluations;
-use facts::{NOWHERE, Slot};
+use evaluation::KeptEvaluations;
+use facts::{NOWHERE, Reads, Slot};
 use jiff::Timestamp;
 use objects::Objects;
 use partial::partial_snapshot;
@@ -45,7 +46,7 @@ use relation::PodRelation;
 use rollout::KeptRollout;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The state of one DaemonSet.
 #[derive(Debug)]
@@ -55,7 +56,9 @@ pub(crate) struct Kept {
     revisions: Vec<ControllerRevision>,
     revision_facts: Vec<RevisionFacts>,
     objects: Objects,
-    evaluations: Evaluations,
+    /// The images that nodes are asked for, where the policy pulls them: those of the template and of all revisions.
+    images: BTreeSet<String>,
+    evaluations: KeptEvaluations,
     recheck: Recheck,
     /// The rollout, if the policy steers it.
     rollout: Option<Box<KeptRollout>>,
@@ -67,6 +70,8 @@ pub(crate) struct Kept {
     awaited_template: bool,
     /// The pod template of the last plan with creates.
     pod_template: Option<Arc<Shared>>,
+    /// The comparison of revisions for changes in place; empty where it must be made anew.
+    image_changes: OnceLock<Arc<ImageChanges>>,
     /// The instant of the last plan.
     now: Timestamp,
 }
@@ -94,6 +99,8 @@ struct HashFacts {
     relabels: bool,
     /// Its pods are those of the base of a rollout.
     is_base: bool,
+    /// The uid of its revision: a change in place depends on its template.
+    revision: Option<Box<str>>,
 }
 
 /// A plan of all objects, and the places of its nodes in the state that is made of it.
@@ -124,6 +131,16 @@ impl<'l> WholePlan<'l> {
         WholePlan { snapshot, steps, report, order, slots }
     }
 
+    /// The name of the pull pod of a node, for its goal.
+    fn pull_name(&self, node: &str) -> String {
+        let position = self.snapshot.index().node(node);
+        let hash = self
+            .steps
+            .zip(position)
+            .map_or("", |(steps, node)| goal_hash(&steps.fleet, &steps.history, node));
+        pull_pod_name(self.snapshot.spec(), node, hash)
+    }
+
     /// The names of the nodes, in the order of the slots: they share the text of the report.
     fn names(&self) -> impl Iterator<Item = NodeName> {
         self.order.iter().enumerate().map(|(slot, position)| match self.report.nodes.get(slot) {
@@ -147,14 +164,16 @@ impl Kept {
             spec,
             revisions: Vec::new(),
             revision_facts: Vec::new(),
-            objects: Objects::default(),
-            evaluations: Evaluations::default(),
+            objects: Objects::new(&snapshot.spec().policy),
+            images: BTreeSet::new(),
+            evaluations: KeptEvaluations::default(),
             recheck: Recheck::default(),
             rollout: None,
             history_facts: None,
             is_history_stale: false,
             awaited_template: listed.steps.is_none_or(|steps| steps.history.awaits_template.is_some()),
             pod_template: None,
+            image_changes: OnceLock::new(),
             now: snapshot.now(),
         };
         for (revision, facts) in snapshot.revisions().iter().zip(snapshot.revision_facts().iter()) {
@@ -163,26 +182,29 @@ impl Kept {
                 kept.revision_facts.push(*facts);
             }
         }
+        if kept.spec.policy.pull.is_some() {
+            let templates =
+                kept.revisions.iter().filter_map(|revision| revision.data.pointer("/spec/template"));
+            kept.images = templates.chain([kept.spec.raw_template()]).flat_map(images_of).collect();
+        }
         let spec = Arc::clone(&kept.spec);
+        let reads = Reads::new(&spec, &kept.images);
         let pods = snapshot.pods_with_facts();
         let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, facts.verdict(pod)));
         kept.objects.reserve(snapshot.nodes().len(), pods.clone().count());
         // The snapshot is checked: no name is given twice, and each pod has found its node.
         for (name, position) in listed.names().zip(&*listed.order) {
-            kept.objects.add_node(name, snapshot.node(*position), snapshot.placement(*position));
+            kept.objects.add_node(name, snapshot.node(*position), snapshot.placement(*position), reads);
         }
         for (position, pod, facts) in pods {
             let node = facts.node.map_or(NOWHERE, |node| *listed.slots.at(node));
-            kept.objects.add_pod(pod, PodRelation::of(snapshot, position), node);
+            kept.objects.add_pod(pod, PodRelation::of(snapshot, position), node, reads);
         }
         kept.rollout = KeptRollout::of_decision(&listed, &kept.objects).map(Box::new);
-        kept.recheck = Recheck::new(memory, &kept.objects);
+        let pull_name = |node: &NodeName| listed.pull_name(node.as_str());
+        kept.recheck = Recheck::new(memory, &kept.objects, pull_name);
         if let Some(steps) = listed.steps {
             kept.take_evaluations(steps, &listed.order);
-            // An evaluation has no part in the decisions of all nodes together. This plan lets these nodes go, and the next one may not.
-            for node in &steps.update.choice.leaving {
-                kept.objects.mark_dirty(*listed.slots.at(*node));
-            }
             // Entries that the memory forgot with this snapshot count no more in the next plan.
             let forgotten = snapshot.memory().map(|before| kept.recheck.forget(before, memory));
             forgotten.iter().flatten().for_each(|node| kept.mark_dirty(node));
@@ -203,9 +225,10 @@ impl Kept {
 
     /// The evaluations of all nodes, from a decision on the whole, whose nodes are in this order of the slots.
     fn take_evaluations(&mut self, steps: &Steps<'_>, order: &[NodeIx]) {
-        let Steps { history, fleet, node_sync, counts, claim, .. } = steps;
-        let evaluations =
-            evaluate::Steps { history, fleet, node_sync, counts }.evaluations(claim, order.iter().copied());
+        let Steps { history, fleet, node_sync, evaluations, claim, .. } = steps;
+        let sums = evaluations.sums.clone();
+        let evaluations = evaluate::Steps { history, fleet, node_sync, evaluations }
+            .evaluations(claim, order.iter().copied());
         // The decision has looked at all nodes: none is dirty any more.
         while self.objects.next_dirty().is_some() {}
         for ((_, node), evaluation) in self.objects.nodes.iter_mut().zip(evaluations) {
@@ -213,11 +236,11 @@ impl Kept {
         }
         let nodes = self.objects.nodes.iter();
         let named = nodes.map(|(slot, node)| ((node.facts.name.clone(), slot as Slot), &node.evaluation));
-        self.evaluations = Evaluations::of(named, counts.sums.clone());
+        self.evaluations = KeptEvaluations::of(named, sums);
         self.history_facts = Some(self.history_facts_of(history));
     }
 
-    fn set_evaluation(&mut self, slot: Slot, evaluation: evaluation::NodeEvaluation) {
+    fn set_evaluation(&mut self, slot: Slot, evaluation: evaluation::KeptEvaluation) {
         let Some(node) = self.objects.nodes.get_mut(slot as usize) else { return };
         let named = (node.facts.name.clone(), slot);
         let old = std::mem::replace(&mut node.evaluation, evaluation);
@@ -232,7 +255,7 @@ impl Kept {
     pub(crate) fn explain(&self, memory: &Memory, at: ObservedAt) -> Result<Plan, NeedsLists> {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
-        let rest = RestOfCluster { pod_names: self.pod_names(), rollout, ..RestOfCluster::NONE };
+        let rest = RestOfCluster { rollout, ..RestOfCluster::NONE };
         let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &rest), &FromTemplate);
         Ok(plan)
     }
@@ -276,6 +299,11 @@ impl Kept {
     pub(crate) fn remembered_slots<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
         let nodes = memory.nodes_with_entries().chain(self.recheck.nodes_of_deletes());
         nodes.filter_map(|node| self.node_slot(node.as_str()))
+    }
+
+    /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.
+    pub(crate) fn slots_of_turns(&self) -> impl Iterator<Item = Slot> {
+        self.evaluations.touched.iter().copied()
     }
 
     pub(crate) fn node_slot(&self, name: &str) -> Option<Slot> {

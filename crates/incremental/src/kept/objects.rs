@@ -1,12 +1,14 @@
 //! The nodes and pods of a kept state, found by name, each pod on its node.
 
-use super::evaluation::NodeEvaluation;
-use super::facts::{Frame, KeptNode, KeptPod, NOWHERE, SharedByPods, Slot};
+use super::evaluation::KeptEvaluation;
+use super::facts::{Frame, KeptNode, KeptPod, NOWHERE, Reads, SharedByPods, Slot};
 use super::relation::PodRelation;
 use super::slots::Slots;
 use daemonset::internal::{ClaimVerdict, Placement};
+use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_LABEL;
 use daemonset::model::NodeName;
-use daemonset::{NodeView, PodView};
+use daemonset::policy::PodNames;
+use daemonset::{NodeView, PodView, Policy};
 use slab::Slab;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) facts: KeptNode,
+    /// The name of its pod, where each node has one name.
+    own_name: Option<Box<str>>,
     first_pod: Slot,
     /// Its evaluation is that of other facts.
     pub(super) is_dirty: bool,
-    pub(super) evaluation: NodeEvaluation,
+    pub(super) evaluation: KeptEvaluation,
 }
 
 /// Facts that pods share.
@@ -26,8 +30,6 @@ struct Shared {
     facts: SharedByPods,
     /// How many kept pods have them.
     uses: u32,
-    /// How many pods of the DaemonSet are among these.
-    live: u32,
 }
 
 /// Nodes and pods.
@@ -40,6 +42,12 @@ pub(super) struct Objects {
     /// A few: pods differ by revision, and by templates of a person. Only the facts in the first slots are looked for: where somebody
     /// gives each pod a label of its own, each has facts of its own.
     shared: Slab<Shared>,
+    /// The nodes by the name of their pod, where each has one name.
+    own_names: Option<BTreeMap<Box<str>, Slot>>,
+    /// The key of the hash label.
+    hash_key: Box<str>,
+    /// How many pods of the DaemonSet carry each hash.
+    live_hashes: BTreeMap<Box<str>, u32>,
     /// The shared facts of the pod that was put last: most often the next one has the same.
     last_shared: Slot,
     /// Pods without a node among the nodes, by the name of their node, if they have one; without those of other owners.
@@ -62,6 +70,23 @@ fn name_of_pod(pods: &Slab<KeptPod>, slot: Slot) -> Option<&str> {
 }
 
 impl Objects {
+    /// No objects.
+    pub(super) fn new(policy: &Policy) -> Self {
+        let own_names = (policy.pod_names == PodNames::OnePerNode).then(BTreeMap::new);
+        Objects { hash_key: policy.unique_label_key.as_str().into(), own_names, ..Objects::default() }
+    }
+
+    /// The pod that has the name of a node's pod, where each node has one name for them.
+    pub(super) fn namesake_of(&self, node: &Node) -> Option<Slot> {
+        self.pod_slot(node.own_name.as_deref()?)
+    }
+
+    /// A pod with this name came, changed or went.
+    fn touch_node_named(&mut self, pod: &str) {
+        let node = self.own_names.as_ref().and_then(|names| names.get(pod)).copied();
+        node.into_iter().for_each(|slot| self.change_facts(slot));
+    }
+
     /// Makes room for so many at once, and for no more.
     pub(super) fn reserve(&mut self, nodes: usize, pods: usize) {
         self.nodes.reserve_exact(nodes);
@@ -90,10 +115,9 @@ impl Objects {
         self.shared.get(slot as usize).map(|shared| &shared.facts)
     }
 
-    /// The hashes that pods of the DaemonSet carry, some more than once.
+    /// The hashes that pods of the DaemonSet carry.
     pub(super) fn live_hashes(&self) -> impl Iterator<Item = &str> {
-        let live = self.shared.iter().filter(|(_, shared)| shared.live > 0);
-        live.filter_map(|(_, shared)| shared.facts.hash.as_deref())
+        self.live_hashes.keys().map(|hash| &**hash)
     }
 
     /// The pods of a node.
@@ -108,12 +132,12 @@ impl Objects {
 
     /// The relation of a pod to the DaemonSet.
     pub(super) fn relation<'o>(&'o self, pod: &'o KeptPod) -> PodRelation<'o> {
-        let shared = self.shared(pod.shared);
+        let label = |key: &str| self.shared(pod.shared)?.labels.get(key);
         PodRelation {
             ownership: pod.ownership,
             selected: pod.is_selected(),
-            hash: shared.and_then(|shared| shared.hash.as_deref()),
-            generation: shared.and_then(|shared| shared.generation.as_deref()),
+            hash: label(&self.hash_key),
+            generation: label(TEMPLATE_GENERATION_LABEL),
         }
     }
 
@@ -175,24 +199,35 @@ impl Objects {
     }
 
     /// Puts a node among the nodes. It is dirty if something about it has changed.
-    pub(super) fn put_node(&mut self, view: &NodeView<'_>, placement: Placement) {
+    pub(super) fn put_node(&mut self, view: &NodeView<'_>, placement: Placement, reads: Reads<'_>) {
         let known = self.node_slot(view.name);
         let Some((slot, node)) = known.and_then(|slot| Some((slot, self.nodes.get_mut(slot as usize)?)))
         else {
-            return self.add_node(view.name.into(), view, placement);
+            return self.add_node(view.name.into(), view, placement, reads);
         };
-        let facts = KeptNode::new(node.facts.name.clone(), view, placement);
-        if node.facts != facts {
-            node.facts = facts;
+        let facts = KeptNode::new(node.facts.name.clone(), view, placement, reads);
+        let is_same = node.facts.is_but_for_version(&facts);
+        node.facts = facts;
+        if !is_same {
             self.change_facts(slot);
         }
     }
 
     /// Adds a node that is not among the nodes, with its name.
-    pub(super) fn add_node(&mut self, name: NodeName, view: &NodeView<'_>, placement: Placement) {
-        let facts = KeptNode::new(name, view, placement);
-        let node = Node { facts, first_pod: NOWHERE, is_dirty: false, evaluation: NodeEvaluation::default() };
+    pub(super) fn add_node(
+        &mut self,
+        name: NodeName,
+        view: &NodeView<'_>,
+        placement: Placement,
+        reads: Reads<'_>,
+    ) {
+        let own_name = self.own_names.as_ref().map(|_| reads.own_name(view.name));
+        let facts = KeptNode::new(name, view, placement, reads);
+        let evaluation = KeptEvaluation::default();
+        let node =
+            Node { facts, own_name: own_name.clone(), first_pod: NOWHERE, is_dirty: false, evaluation };
         let slot = self.nodes.insert(node) as Slot;
+        self.own_names.iter_mut().for_each(|names| names.extend(own_name.clone().map(|name| (name, slot))));
         let nodes = &self.nodes;
         self.node_slots.insert(view.name, slot, |slot| name_of_node(nodes, slot));
         if !self.strays.is_empty() {
@@ -205,6 +240,8 @@ impl Objects {
     /// Removes a node, whose evaluation the caller has withdrawn. Its pods have no node then.
     pub(super) fn remove_node(&mut self, slot: Slot) -> Option<Node> {
         let node = self.nodes.try_remove(slot as usize)?;
+        let own_name = node.own_name.as_ref();
+        self.own_names.as_mut().zip(own_name).map(|(names, name)| names.remove(name));
         self.touch(slot);
         self.node_slots.remove(node.facts.name.as_str(), slot);
         let mut next = node.first_pod;
@@ -217,10 +254,15 @@ impl Objects {
     }
 
     /// Puts a pod among the pods. Returns whether a decision can depend on the change.
-    pub(super) fn put_pod(&mut self, view: &PodView<'_>, relation: PodRelation<'_>) -> bool {
-        let shared = self.use_shared(view, relation);
+    pub(super) fn put_pod(
+        &mut self,
+        view: &PodView<'_>,
+        relation: PodRelation<'_>,
+        reads: Reads<'_>,
+    ) -> bool {
+        let shared = self.use_shared(view);
         let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
-        let facts = KeptPod::new(view, relation, shared, node);
+        let facts = KeptPod::new(view, relation, shared, node, reads);
         let old = self.pod_slot(view.name);
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
@@ -235,16 +277,24 @@ impl Objects {
             old.into_iter().for_each(|old| self.drop_shared(old.shared));
             self.link(slot, node);
             self.count_live(slot, true);
+            self.touch_node_named(view.name);
             return true;
         }
         self.insert_pod(facts, node);
+        self.touch_node_named(view.name);
         true
     }
 
     /// Adds a pod whose name no other one has, on a node of this slot.
-    pub(super) fn add_pod(&mut self, view: &PodView<'_>, relation: PodRelation<'_>, node: Slot) {
-        let shared = self.use_shared(view, relation);
-        self.insert_pod(KeptPod::new(view, relation, shared, node), node);
+    pub(super) fn add_pod(
+        &mut self,
+        view: &PodView<'_>,
+        relation: PodRelation<'_>,
+        node: Slot,
+        reads: Reads<'_>,
+    ) {
+        let shared = self.use_shared(view);
+        self.insert_pod(KeptPod::new(view, relation, shared, node, reads), node);
     }
 
     fn insert_pod(&mut self, facts: KeptPod, node: Slot) {
@@ -262,6 +312,7 @@ impl Objects {
         self.count_live(slot, false);
         let pod = self.pods.try_remove(slot as usize)?;
         self.pod_slots.remove(pod.name(), slot);
+        self.touch_node_named(pod.name());
         self.drop_shared(pod.shared);
         Some(pod)
     }
@@ -310,27 +361,29 @@ impl Objects {
     }
 
     fn count_live(&mut self, slot: Slot, is_added: bool) {
-        let Some(pod) = self.pod(slot).filter(|pod| pod.claim().is_ours()) else { return };
-        let shared = pod.shared;
-        if let Some(shared) = self.shared.get_mut(shared as usize) {
-            shared.live = if is_added { shared.live + 1 } else { shared.live.saturating_sub(1) };
+        let Objects { pods, shared, hash_key, live_hashes, .. } = self;
+        let Some(pod) = pods.get(slot as usize).filter(|pod| pod.claim().is_ours()) else { return };
+        let labels = shared.get(pod.shared as usize).map(|shared| &shared.facts.labels);
+        let Some(hash) = labels.and_then(|labels| labels.get(hash_key)) else { return };
+        match live_hashes.get_mut(hash) {
+            Some(pods) if is_added => *pods += 1,
+            Some(pods) if *pods > 1 => *pods -= 1,
+            Some(_) => _ = live_hashes.remove(hash),
+            None => _ = live_hashes.insert(hash.into(), 1),
         }
     }
 
-    fn use_shared(&mut self, view: &PodView<'_>, relation: PodRelation<'_>) -> Slot {
+    fn use_shared(&mut self, view: &PodView<'_>) -> Slot {
         let is_it = |shared: &Shared| {
-            shared.facts.hash.as_deref() == relation.hash
-                && shared.facts.generation.as_deref() == relation.generation
-                && view.tolerations.are(&shared.facts.tolerations)
+            view.labels.are(&shared.facts.labels) && view.tolerations.are(&shared.facts.tolerations)
         };
         let is_last = self.shared.get(self.last_shared as usize).is_some_and(is_it);
         let is_at = |slot: &Slot| self.shared.get(*slot as usize).is_some_and(is_it);
         let found = if is_last { Some(self.last_shared) } else { (0..MOST_SHARED).find(is_at) };
         let slot = found.unwrap_or_else(|| {
-            let hash = relation.hash.map(Into::into);
-            let generation = relation.generation.map(Into::into);
-            let facts = SharedByPods { hash, generation, tolerations: view.tolerations.to_vec() };
-            self.shared.insert(Shared { facts, uses: 0, live: 0 }) as Slot
+            let facts =
+                SharedByPods { labels: view.labels.to_labels(), tolerations: view.tolerations.to_vec() };
+            self.shared.insert(Shared { facts, uses: 0 }) as Slot
         });
         if let Some(shared) = self.shared.get_mut(slot as usize) {
             shared.uses += 1;
@@ -356,9 +409,9 @@ impl Objects {
 }
 
 impl KeptPod {
-    /// The DaemonSet owns, adopts or releases it.
+    /// The DaemonSet owns, adopts or releases it, or it may be of its turns.
     pub(super) fn is_of_interest(&self) -> bool {
-        self.claim() != ClaimVerdict::Ignore
+        self.claim() != ClaimVerdict::Ignore || self.is_of_turns()
     }
 
     fn claim(&self) -> ClaimVerdict {
@@ -370,15 +423,18 @@ impl KeptPod {
 mod tests {
     use super::*;
     use daemonset::internal::Ownership;
+    use daemonset::model::Labels;
 
     /// Where somebody gives each pod labels of its own, a search through all of them for each pod would be quadratic.
     #[test]
     fn shared_facts_are_looked_for_among_the_first_ones() {
-        let mut objects = Objects::default();
+        let mut objects = Objects::new(&Policy::default().unique_label_key("hash"));
+        let reads = Reads::NONE;
         let mut count_with = |name: &str, hash: &str| {
+            let labels = Labels::from_iter([("hash", hash)]);
             let (ownership, hash) = (Ownership::Controlled, Some(hash));
             let relation = PodRelation { ownership, selected: true, hash, generation: None };
-            objects.put_pod(&PodView::new("ns", name, name), relation);
+            objects.put_pod(&PodView::new("ns", name, name).labels(&labels), relation, reads);
             objects.shared.len()
         };
         for number in 0..100 {

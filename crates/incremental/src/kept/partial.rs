@@ -1,13 +1,14 @@
 //! A snapshot of a few nodes, made from the kept facts.
 
 use super::Kept;
-use super::facts::{KeptPod, Slot};
+use super::facts::{KeptPod, NOWHERE, Slot};
 use super::objects::Node;
 use daemonset::internal::{Hashes, NodeIx, Position, SnapshotFacts};
 use daemonset::{Memory, ObservedAt, RevisionView, Snapshot};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A snapshot of these nodes, in this order, with their pods, the pods without a node, and all revisions.
+/// A snapshot of these nodes, in the order of their slots, with their pods, the pods without a node, and all revisions.
 pub(super) fn partial_snapshot<'k>(
     kept: &'k Kept,
     slots: &[Slot],
@@ -26,6 +27,14 @@ pub(super) fn partial_snapshot<'k>(
         objects.pods_of(node).for_each(|pod| add(pod, Some(NodeIx::new(position))));
     }
     objects.strays().for_each(|pod| add(pod, None));
+    // A pod of another node, or of another owner, may have the name of a node's pod.
+    let is_there = |pod: &KeptPod| {
+        if pod.node == NOWHERE { pod.is_of_interest() } else { slots.binary_search(&pod.node).is_ok() }
+    };
+    debug_assert!(slots.is_sorted(), "a slot is found by binary search");
+    let namesakes: BTreeSet<Slot> = nodes.iter().filter_map(|node| objects.namesake_of(node)).collect();
+    let namesakes = namesakes.into_iter().filter_map(|slot| objects.pod(slot));
+    namesakes.filter(|pod| !is_there(pod)).for_each(|pod| add(pod, None));
     let (nodes, placements) = nodes.iter().map(|node| (node.facts.view(), node.facts.placement)).unzip();
     let facts = SnapshotFacts {
         spec: Arc::clone(spec) as _,
@@ -36,6 +45,7 @@ pub(super) fn partial_snapshot<'k>(
         hashes,
         revisions: revisions.iter().map(RevisionView::from).collect(),
         revision_facts: revision_facts.clone().into(),
+        pod_names: Some(objects),
     };
     Snapshot::of_facts(facts, memory, at)
 }

@@ -1,25 +1,26 @@
 //! A plan from the kept state.
 
-use super::evaluation::NodeEvaluation;
+use super::evaluation::KeptEvaluation;
 use super::facts::Slot;
 use super::partial::partial_snapshot;
 use super::rollout::KeptRollout;
 use super::{HistoryFacts, Kept, evaluate};
 use crate::NeedsLists;
 use daemonset::internal::{
-    Choice, Counts, Fleet, FromTemplate, Goals, History, NodeIx, Position, claim, claim_revisions, counts,
-    decide_chosen, ends_at_once, node_sync, plan_decided, watch_for_bugs,
+    Choice, Decision, Evaluations, Fleet, FromTemplate, Goals, History, NodeIx, Position, Sums, claim,
+    claim_revisions, decide_chosen, end_turns, ends_at_once, evaluate, node_sync, plan_decided,
+    pull_pod_name, watch_for_bugs,
 };
 use daemonset::model::NodeName;
 use daemonset::report::{ReportScope, Situation};
-use daemonset::{Action, Memory, ObservedAt, Plan};
+use daemonset::{Action, CreateReason, Memory, ObservedAt, Plan};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The end of an evaluation.
 enum Evaluated {
     /// The evaluations of all nodes, and the part of the memory about them.
-    Evaluations(Vec<NodeEvaluation>, Box<Memory>),
+    Evaluations(Vec<KeptEvaluation>, Box<Memory>),
     /// These further nodes have other goals now.
     OtherGoals(Vec<Slot>),
 }
@@ -32,6 +33,7 @@ impl Kept {
     /// [`NeedsLists::NotKept`] if a rollout has another base, [`NeedsLists::Bug`] after a bug: all objects must be listed again. The
     /// memory is then as it was.
     pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Result<Plan, NeedsLists> {
+        let clock_goes_back = at.now < self.now;
         self.advance(at);
         let names = self.names_to_compare(memory);
         let (decided, has_bug) = watch_for_bugs(|| {
@@ -48,7 +50,11 @@ impl Kept {
             self.mark_dirty(&node);
         }
         self.recheck.unknown.retain(|node| memory.has_entries_of(node.as_str()));
+        if clock_goes_back || self.recheck.refused_until.is_some_and(|until| until <= at.now) {
+            self.recheck.refused_until = memory.forget_refusals(at.now);
+        }
         let created = plan.actions.iter().find_map(|action| match action {
+            Action::CreatePod { reason: CreateReason::PullImages, .. } => None,
             Action::CreatePod { pod, .. } if !pod.shared.is_base => Some(&pod.shared),
             _ => None,
         });
@@ -68,7 +74,7 @@ impl Kept {
         let due = self.evaluations.due.range(..=(at.now, Slot::MAX));
         let due: Vec<Slot> = due.map(|(_, slot)| *slot).collect();
         due.into_iter().for_each(|slot| self.objects.mark_dirty(slot));
-        self.recheck.advance(at.pods_version);
+        self.recheck.advance(at);
     }
 
     /// The nodes, known or not, whose entries in the memory must be compared with the objects.
@@ -138,6 +144,7 @@ impl Kept {
         if let Some(rollout) = &mut self.rollout {
             rollout.revisions_changed();
         }
+        self.image_changes = OnceLock::new();
         let (history_facts, awaited_template) = {
             let part = self.part_of(memory, &[], &[]);
             let snapshot = partial_snapshot(self, &[], part, at);
@@ -175,6 +182,7 @@ impl Kept {
             return Ok(Evaluated::Evaluations(Vec::new(), Box::new(snapshot.into_memory())));
         };
         let mut fleet = Fleet::build(&snapshot, &claim, &history, &[]);
+        fleet.set_image_changes(self.image_changes.get());
         if let Some(rollout) = rollout {
             let mut others = rollout.look_at(&fleet, &history, slots)?;
             others.retain(|slot| slots.binary_search(slot).is_err());
@@ -184,10 +192,13 @@ impl Kept {
             let known = rollout.known(slots.iter().copied());
             fleet = fleet.towards(Goals::of_rollout(known.map(Cow::Owned), &history));
         }
+        end_turns(&mut fleet);
         let node_sync = node_sync(&fleet);
-        let counts = &counts(&fleet, &node_sync);
-        let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, counts };
+        let nodes = evaluate(&fleet, &history, &node_sync).into();
+        let evaluations = &Evaluations { nodes, sums: Sums::default() };
+        let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, evaluations };
         let evaluations = steps.evaluations(&claim, fleet.nodes.positions());
+        self.keep_image_changes(&fleet);
         drop((fleet, history));
         Ok(Evaluated::Evaluations(evaluations, Box::new(snapshot.into_memory())))
     }
@@ -213,22 +224,23 @@ impl Kept {
         let snapshot = partial_snapshot(self, &slots, before, at);
         let node = |slot: Slot| slots.binary_search(&slot).ok().map(NodeIx::new);
         // The counts stay as they are: the report is about all nodes that were chosen.
-        let Choice { deletes, creates, leaving, counts, waiting, lacks_places } = choice;
+        let Choice { budget, deletes, creates, leaving, without_room, counts, waiting, lacks_places } =
+            choice;
         let choice = Choice {
+            budget,
             deletes: deletes.into_iter().filter_map(|(group, slot)| Some((group, node(slot)?))).collect(),
             creates: creates.into_iter().filter_map(node).collect(),
             leaving: leaving.into_iter().filter_map(node).collect(),
+            without_room: without_room.into_iter().filter_map(node).collect(),
             counts,
             waiting,
             lacks_places,
         };
-        let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
-        let counts = Counts {
-            nodes: nodes.map(|node| node.evaluation.figures).collect(),
-            sums: self.evaluations.sums.clone(),
-        };
-        let decision = decide_chosen(&snapshot, &rest, counts, choice);
+        let decision = decide_chosen(&snapshot, &rest, self.evaluations.sums.clone(), choice);
         let Ok(mut plan) = plan_decided(&snapshot, &decision, &FromTemplate);
+        if let Decision::Synced(steps) = &decision {
+            self.keep_image_changes(&steps.fleet);
+        }
         if plan.report.situation == Situation::Synced {
             plan.report.others = others;
         }
@@ -237,12 +249,32 @@ impl Kept {
         (plan, snapshot.into_memory(), after)
     }
 
+    fn keep_image_changes(&self, fleet: &Fleet<'_>) {
+        fleet.image_changes().map(|found| self.image_changes.get_or_init(|| Arc::clone(found)));
+    }
+
     /// The part of the memory about these nodes, their pods and the pods without a node, and about the nodes of these names.
     fn part_of(&self, memory: &Memory, slots: &[Slot], names: &[NodeName]) -> Memory {
         let nodes = || slots.iter().filter_map(|slot| self.objects.node(*slot));
         let node_names = nodes().map(|node| &node.facts.name).chain(names).map(NodeName::as_str);
-        let pods = nodes().flat_map(|node| self.objects.pods_of(node)).chain(self.objects.strays());
-        memory.part(node_names, pods.map(|pod| pod.uid()))
+        // Most memories have entries of no pod, and no pod is looked up.
+        let pods = nodes().filter(|_| memory.has_entries_of_pods());
+        let pods = pods.flat_map(|node| self.objects.pods_of(node)).chain(self.objects.strays());
+        let uids: Vec<&str> = pods.map(|pod| pod.uid()).collect();
+        // Most memories have none, and no name is made.
+        let has_refused = !memory.turns().refused_pulls.is_empty();
+        let pulls = node_names.clone().filter(|_| has_refused).flat_map(|node| self.pull_names(node));
+        let pulls: Vec<String> = pulls.collect();
+        memory.part(node_names, uids.iter().copied(), pulls.iter().map(String::as_str))
+    }
+
+    /// The names of the pull pods of a node, for each revision.
+    fn pull_names(&self, node: &str) -> impl Iterator<Item = String> {
+        let current = self.history_facts.iter().map(|history| history.current_hash.as_str());
+        let key = self.spec.policy.unique_label_key.as_str();
+        let metadata = self.revisions.iter().map(|revision| &revision.metadata);
+        let hashes = metadata.map(move |one| one.labels.get(key).unwrap_or(&one.name)).chain(current);
+        hashes.map(move |hash| pull_pod_name(&self.spec, node, hash))
     }
 }
 

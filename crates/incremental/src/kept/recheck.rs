@@ -5,7 +5,8 @@
 
 use super::objects::Objects;
 use daemonset::model::{NodeName, Uid};
-use daemonset::{Action, Memory};
+use daemonset::{Action, CreateReason, Memory, ObservedAt};
+use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries to compare in the next plan, and the ways to find those of later ones.
@@ -19,21 +20,39 @@ pub(super) struct Recheck {
     pub(super) unknown: BTreeSet<NodeName>,
     /// Nodes of creates and deletes, by the version at which a list of pods shows them.
     versions: BTreeSet<(u64, NodeName)>,
+    /// Nodes of patches, by the version at which a list of nodes shows them.
+    node_versions: BTreeSet<(u64, NodeName)>,
     /// The node of each create in flight, by the uid of its pod.
     creates: BTreeMap<Uid, NodeName>,
-    /// The node of each delete in flight, by the uid of its pod.
+    /// The node of each delete or change in flight, by the uid of its pod.
     deletes: BTreeMap<Uid, NodeName>,
+    /// The node of each create of a pull pod in flight, by its name.
+    pulls: BTreeMap<String, NodeName>,
+    /// When the first of the refused pulls and changes is forgotten.
+    pub(super) refused_until: Option<Timestamp>,
 }
 
 impl Recheck {
-    /// For a memory that has observed the objects: each of its deletes has its pod.
-    pub(super) fn new(memory: &Memory, objects: &Objects) -> Self {
-        let mut recheck = Recheck::default();
+    /// For a memory that has observed the objects: each of its deletes and changes has its pod. `pull_name` gives the name of the pull
+    /// pod of a node.
+    pub(super) fn new(memory: &Memory, objects: &Objects, pull_name: impl Fn(&NodeName) -> String) -> Self {
+        // The first plan finds the instant.
+        let mut recheck = Recheck { refused_until: Some(Timestamp::MIN), ..Recheck::default() };
         for node in memory.creates().keys() {
             recheck.create(node, memory);
         }
-        if !memory.deletes().is_empty() {
-            let pods = objects.pods.iter().filter(|(_, pod)| memory.deletes().contains_key(pod.uid()));
+        let turns = memory.turns();
+        turns.patches.keys().for_each(|node| recheck.patch(node, memory));
+        if !turns.pulls.is_empty() {
+            let names = objects.nodes.iter().map(|(_, node)| &node.facts.name);
+            names.for_each(|node| recheck.pull(&pull_name(node), node, memory));
+        }
+        if memory.has_entries_of_pods() {
+            let is_remembered = |uid: &str| {
+                let is_changed = turns.in_place.contains_key(uid) || turns.pull_deletes.contains_key(uid);
+                is_changed || memory.deletes().contains_key(uid)
+            };
+            let pods = objects.pods.iter().filter(|(_, pod)| is_remembered(pod.uid()));
             for (_, pod) in pods {
                 let node = objects.node(pod.node).map(|node| node.facts.name.clone());
                 let node = node.or_else(|| pod.missing_target().map(NodeName::from)).unwrap_or_default();
@@ -52,23 +71,54 @@ impl Recheck {
     }
 
     fn delete(&mut self, uid: &Uid, node: &NodeName, memory: &Memory) {
-        let Some(delete) = memory.deletes().get(uid) else { return };
-        self.versions.extend(delete.version.map(|version| (version, node.clone())));
+        let Some(version) = version_of(uid, memory) else { return };
+        self.versions.extend(version.map(|version| (version, node.clone())));
         self.deletes.insert(uid.clone(), node.clone());
+    }
+
+    fn patch(&mut self, node: &NodeName, memory: &Memory) {
+        let Some(patch) = memory.turns().patches.get(node) else { return };
+        self.node_versions.extend(patch.version.map(|version| (version, node.clone())));
+    }
+
+    fn pull(&mut self, name: &str, node: &NodeName, memory: &Memory) {
+        let Some(pull) = memory.turns().pulls.get(name) else { return };
+        self.versions.extend(pull.version.map(|version| (version, node.clone())));
+        self.pulls.insert(name.to_owned(), node.clone());
     }
 
     /// The outcome of an action has changed the memory, whose entries about it were `before`.
     pub(super) fn recorded(&mut self, action: &Action, before: &Memory, memory: &Memory, objects: &Objects) {
-        let (Action::CreatePod { node, .. } | Action::DeletePod { node, .. }) = action else { return };
+        let of_patch: NodeName;
+        let node = match action {
+            Action::CreatePod { node, .. }
+            | Action::DeletePod { node, .. }
+            | Action::UpdatePodInPlace { node, .. } => node,
+            Action::PatchNode { node, .. } => {
+                of_patch = node.name.as_str().into();
+                &of_patch
+            }
+            _ => return,
+        };
         self.forget(before, &Memory::default());
-        self.create(node, memory);
-        if let Action::DeletePod { pod, .. } = action {
-            self.delete(&pod.uid, node, memory);
-            self.pods.insert(pod.uid.clone());
+        match action {
+            Action::CreatePod { reason: CreateReason::PullImages, pod, .. } => {
+                pod.name().into_iter().for_each(|name| self.pull(name, node, memory));
+            }
+            Action::DeletePod { pod, .. } | Action::UpdatePodInPlace { pod, .. } => {
+                self.delete(&pod.uid, node, memory);
+                self.pods.insert(pod.uid.clone());
+            }
+            _ => self.patch(node, memory),
         }
+        self.create(node, memory);
         self.nodes.insert(node.clone());
         if objects.node_slot(node.as_str()).is_none() {
             self.unknown(node.as_str(), memory);
+        }
+        // The next plan finds the instant again.
+        if !memory.turns().refused_pulls.is_empty() || !memory.turns().refused_in_place.is_empty() {
+            self.refused_until = Some(Timestamp::MIN);
         }
     }
 
@@ -98,12 +148,15 @@ impl Recheck {
         }
     }
 
-    /// Adds the nodes whose creates and deletes a list of pods at this version shows.
-    pub(super) fn advance(&mut self, version: Option<u64>) {
-        let Some(version) = version else { return };
-        while let Some((_, node)) = self.versions.first().filter(|(at, _)| *at <= version).cloned() {
-            self.versions.pop_first();
-            self.nodes.insert(node);
+    /// Adds the nodes of the entries that lists at these versions show.
+    pub(super) fn advance(&mut self, at: ObservedAt) {
+        let Recheck { nodes, versions, node_versions, .. } = self;
+        for (versions, read) in [(versions, at.pods_version), (node_versions, at.nodes_version)] {
+            let Some(read) = read else { continue };
+            while let Some((_, node)) = versions.first().filter(|(version, _)| *version <= read).cloned() {
+                versions.pop_first();
+                nodes.insert(node);
+            }
         }
     }
 
@@ -115,10 +168,37 @@ impl Recheck {
             create.version.map(|version| self.versions.remove(&(version, node.clone())));
             create.expected.uid.as_ref().map(|uid| self.creates.remove(uid));
         }
-        for (uid, delete) in before.deletes().iter().filter(|(uid, _)| !after.deletes().contains_key(*uid)) {
-            let Some(node) = self.deletes.remove(uid) else { continue };
-            delete.version.map(|version| self.versions.remove(&(version, node)));
+        let uids = |memory: &'_ Memory| -> BTreeMap<Uid, Option<u64>> {
+            let turns = memory.turns();
+            let deletes = memory.deletes().iter().map(|(uid, delete)| (uid.clone(), delete.version));
+            let pulls = turns.pull_deletes.iter().map(|(uid, delete)| (uid.clone(), delete.version));
+            let changes = turns.in_place.iter().map(|(uid, change)| (uid.clone(), change.version));
+            changes.chain(pulls).chain(deletes).collect()
+        };
+        if before.has_entries_of_pods() {
+            let left = uids(after);
+            for (uid, version) in uids(before).into_iter().filter(|(uid, _)| !left.contains_key(uid)) {
+                let Some(node) = self.deletes.remove(&uid) else { continue };
+                version.map(|version| self.versions.remove(&(version, node)));
+            }
+            let (before, after) = (before.turns(), after.turns());
+            for (node, patch) in before.patches.iter().filter(|(node, _)| !after.patches.contains_key(*node))
+            {
+                patch.version.map(|version| self.node_versions.remove(&(version, node.clone())));
+            }
+            for (name, pull) in before.pulls.iter().filter(|(name, _)| !after.pulls.contains_key(*name)) {
+                let Some(node) = self.pulls.remove(name) else { continue };
+                pull.version.map(|version| self.versions.remove(&(version, node)));
+            }
         }
         before.taken().keys().filter(|node| !after.taken().contains_key(*node)).cloned().collect()
     }
+}
+
+/// The version at which a list shows the delete or the change of a pod, if one is in flight.
+fn version_of(uid: &Uid, memory: &Memory) -> Option<Option<u64>> {
+    let turns = memory.turns();
+    let delete = memory.deletes().get(uid).map(|delete| delete.version);
+    let pull = turns.pull_deletes.get(uid).map(|delete| delete.version);
+    delete.or(pull).or_else(|| turns.in_place.get(uid).map(|change| change.version))
 }

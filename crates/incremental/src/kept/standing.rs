@@ -2,7 +2,7 @@
 
 use super::Kept;
 use super::evaluate::Steps;
-use super::evaluation::{NodeEvaluation, change};
+use super::evaluation::{KeptEvaluation, change};
 use super::facts::Slot;
 use daemonset::internal::{AtRest, Budget, Choice, HeldNode, HeldPod, Movement, NodeIx, RolloutDecision};
 use daemonset::outlook::{ObstacleKind, Obstacles};
@@ -132,7 +132,7 @@ pub(super) struct Standings {
 
 impl Standings {
     /// Adds a node, or takes it out.
-    pub(super) fn change(&mut self, slot: Slot, evaluation: &NodeEvaluation, is_added: bool) {
+    pub(super) fn change(&mut self, slot: Slot, evaluation: &KeptEvaluation, is_added: bool) {
         let standing = evaluation.standing;
         self.counts.change(standing, |nodes| {
             *nodes = if is_added { *nodes + 1 } else { nodes.saturating_sub(1) };
@@ -183,9 +183,8 @@ impl Kept {
         }
         let blocked = ObstacleKind::ALL.into_iter().zip(counts.blocked).filter(|(_, nodes)| *nodes > 0);
         blocked.for_each(|(kind, _)| obstacles.add(Movement::Blocked(kind)));
-        // These are all kinds of `Movement::BlockedFrom` but closed gates, and no plan of a tracker has those. The last node of each kind
-        // decides.
-        for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue] {
+        // These are all kinds of `Movement::BlockedFrom`. The last node of each kind decides.
+        for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue, ObstacleKind::ClosedGates] {
             let last = last(blocked_from, kind, slots);
             last.into_iter().for_each(|since| obstacles.add(Movement::BlockedFrom(kind, since)));
         }
@@ -207,13 +206,12 @@ fn last<K: Ord + Copy>(
 impl Steps<'_> {
     /// The standing of a node, with the instant from which on it blocks.
     pub(super) fn standing(&self, node: NodeIx) -> (Standing, Option<Timestamp>) {
-        let Steps { fleet, node_sync, counts, .. } = *self;
-        // No outcome depends on the figures of a plan.
-        let (budget, choice) = (&Budget::default(), &Choice::none());
-        let at_rest = AtRest { fleet, node_sync, counts, budget, choice };
-        let outcome =
-            if at_rest.is_synced(node) { at_rest.outcome(node) } else { NodeOutcome::Waits(Wait::NextPlan) };
-        let figures = BudgetUse::from(*counts.nodes.at(node));
+        let Steps { fleet, node_sync, evaluations, .. } = *self;
+        // The kind of an outcome does not depend on the figures of a plan.
+        let choice = &Choice::new(Budget::default());
+        let at_rest = AtRest { fleet, node_sync, evaluations, choice };
+        let outcome = at_rest.beyond_plan(node);
+        let figures = BudgetUse::from(evaluations.figures(node));
         if let (NodeOutcome::Waits(Wait::Rollout { .. }), false, Some(rollout)) =
             (&outcome, figures.taken || figures.lost, fleet.goals.rollout())
         {

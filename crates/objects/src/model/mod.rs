@@ -15,7 +15,7 @@ mod kube_meta;
 pub(crate) mod labels;
 mod meta;
 mod names;
-mod node;
+pub(crate) mod node;
 pub(crate) mod null;
 pub(crate) mod object;
 mod owner;

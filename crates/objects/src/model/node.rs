@@ -90,7 +90,7 @@ fn annotations_of_turns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<La
 }
 
 /// Whether an annotation of a node is about a turn: `turn.daemonset/…` and `<gate>.gate.daemonset/…`.
-fn is_of_turn(key: &str) -> bool {
+pub fn is_of_turn(key: &str) -> bool {
     key.starts_with(TURN_PREFIX) || key.contains(GATE_INFIX)
 }
 

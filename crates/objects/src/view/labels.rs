@@ -3,15 +3,13 @@
 use crate::model::Labels;
 #[cfg(feature = "k8s-openapi")]
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 /// Borrowed labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LabelsView<'a> {
     /// Of the model.
     Packed(&'a Labels),
-    /// Of a kept state: the label with the hash, whatever its key. Behind a thin pointer, so that views stay small.
-    Hash(Option<&'a Arc<str>>),
     /// Of k8s-openapi's types.
     #[cfg(feature = "k8s-openapi")]
     Map(&'a BTreeMap<String, String>),
@@ -19,24 +17,35 @@ pub enum LabelsView<'a> {
 
 impl<'a> LabelsView<'a> {
     /// No labels.
-    pub const NONE: LabelsView<'static> = LabelsView::Hash(None);
+    pub fn none() -> Self {
+        static NONE: LazyLock<Labels> = LazyLock::new(Labels::default);
+        LabelsView::Packed(&NONE)
+    }
+
+    /// Whether these are the same ones.
+    #[inline]
+    pub fn are(self, others: &Labels) -> bool {
+        match self {
+            LabelsView::Packed(labels) => labels == others,
+            #[cfg(feature = "k8s-openapi")]
+            LabelsView::Map(_) => self.iter().eq(others.iter()),
+        }
+    }
 
     /// The value of a label.
     #[inline]
     pub fn get(self, key: &str) -> Option<&'a str> {
         match self {
             LabelsView::Packed(labels) => labels.get(key),
-            LabelsView::Hash(hash) => hash.map(|hash| &**hash),
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(labels) => labels.get(key).map(String::as_str),
         }
     }
 
-    /// Each key with its value; none of a kept state.
+    /// Each key with its value.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let packed = match self {
             LabelsView::Packed(labels) => Some(labels),
-            LabelsView::Hash(_) => None,
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(_) => None,
         };
@@ -50,17 +59,16 @@ impl<'a> LabelsView<'a> {
     #[cfg(feature = "k8s-openapi")]
     fn map(self) -> Option<&'a BTreeMap<String, String>> {
         match self {
-            LabelsView::Packed(_) | LabelsView::Hash(_) => None,
+            LabelsView::Packed(_) => None,
             LabelsView::Map(labels) => Some(labels),
         }
     }
 
-    /// Whether there are none. Those of a kept state are no labels of an object.
+    /// Whether there are none.
     #[inline]
     pub fn is_empty(self) -> bool {
         match self {
             LabelsView::Packed(labels) => labels.is_empty(),
-            LabelsView::Hash(_) => true,
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(labels) => labels.is_empty(),
         }
@@ -76,7 +84,6 @@ impl<'a> LabelsView<'a> {
     pub fn to_labels(self) -> Labels {
         match self {
             LabelsView::Packed(labels) => labels.clone(),
-            LabelsView::Hash(_) => Labels::default(),
             #[cfg(feature = "k8s-openapi")]
             LabelsView::Map(labels) => labels.iter().collect(),
         }

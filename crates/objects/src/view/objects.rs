@@ -1,6 +1,6 @@
 //! Borrowed objects, for the fields that few policies read: a view has no field for each of them.
 
-use crate::model::{Node, Pod};
+use crate::model::{ContainerImage, Node, Pod};
 #[cfg(feature = "k8s-openapi")]
 use k8s_openapi::api::core::v1 as core;
 #[cfg(feature = "k8s-openapi")]
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// A pod, in the caller's form.
 #[derive(Debug, Clone, Copy)]
 pub enum PodObject<'a> {
-    /// Of a kept state, or of a store of another form: nothing more is known.
+    /// Of a store of another form: nothing more is known.
     Unknown,
     /// Of the model.
     Model(&'a Pod),
@@ -22,7 +22,7 @@ pub enum PodObject<'a> {
 /// A node, in the caller's form.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeObject<'a> {
-    /// Of a kept state, or of a store of another form: nothing more is known.
+    /// Of a store of another form: nothing more is known.
     Unknown,
     /// Of the model.
     Model(&'a Node),
@@ -55,6 +55,33 @@ impl<'a> PodObject<'a> {
 }
 
 impl<'a> NodeObject<'a> {
+    /// Uid and resource version.
+    pub fn identity(self) -> (&'a str, &'a str) {
+        match self {
+            NodeObject::Unknown => ("", ""),
+            NodeObject::Model(node) => (node.metadata.uid.as_str(), &node.metadata.resource_version),
+            #[cfg(feature = "k8s-openapi")]
+            NodeObject::Typed(node) => {
+                let text = |text: &'a Option<String>| text.as_deref().unwrap_or_default();
+                (text(&node.metadata.uid), text(&node.metadata.resource_version))
+            }
+        }
+    }
+
+    /// The images on it.
+    pub fn images(self) -> Cow<'a, [ContainerImage]> {
+        match self {
+            NodeObject::Unknown => Cow::Borrowed(&[]),
+            NodeObject::Model(node) => Cow::Borrowed(&node.status.images),
+            #[cfg(feature = "k8s-openapi")]
+            NodeObject::Typed(node) => {
+                let images = node.status.iter().flat_map(|status| status.images.iter().flatten());
+                let names = images.map(|image| image.names.clone().unwrap_or_default());
+                names.map(|names| ContainerImage { names }).collect()
+            }
+        }
+    }
+
     /// The node in the model's form.
     pub fn model(self) -> Cow<'a, Node> {
         match self {

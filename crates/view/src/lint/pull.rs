@@ -5,7 +5,7 @@ use super::finding::{Finding, Rule, Severity};
 use super::format::count;
 use super::manifest::Item;
 use super::rollout;
-use daemonset::internal::{Images, Strategy};
+use daemonset::internal::{Strategy, images};
 use daemonset::policy::PullPolicy;
 
 /// All rules about pulls that have an effect.
@@ -50,10 +50,10 @@ fn below_limit(context: &Context<'_>, pull: &PullPolicy) -> Option<Finding> {
 /// The status of a node tells of no image that each start of its container asks the registry for.
 fn pulled_again(context: &Context<'_>) -> Vec<Finding> {
     let manifest = &context.manifest;
-    let images = Images::of_template(&manifest.daemon_set.spec.template, "");
+    let images = images(&manifest.daemon_set.spec.template);
     let containers = manifest.containers();
     let first = |reference: &str| containers.iter().find(|(item, _)| item.text("image") == reference);
-    let again = images.list.iter().filter(|image| image.is_pulled_again());
+    let again = images.iter().filter(|image| image.is_pulled_again());
     again.filter_map(|image| first(&image.reference)).map(|(item, _)| always(item)).collect()
 }
 

@@ -5,7 +5,7 @@ use super::manifest::Manifest;
 use super::preflight::Preflight;
 use super::rollout;
 use super::turn::{DRAINED, rules as turn_rules};
-use daemonset::internal::{Images, Strategy};
+use daemonset::internal::{Strategy, images};
 use daemonset::policy::{FitPolicy, InPlacePolicy, TurnMode};
 
 /// One finding for each of them.
@@ -50,9 +50,9 @@ fn pull(manifest: &Manifest<'_>) -> Option<Reason> {
             Some(("under surge the new pod pulls its images while the old one still runs", "Leave it out"))
         }
         Strategy::Replace(_) => {
-            let images = Images::of_template(&manifest.daemon_set.spec.template, "");
+            let images = images(&manifest.daemon_set.spec.template);
             let why = "no image of the template is ever pulled, since each has the policy Never";
-            images.list.is_empty().then_some((why, "Leave it out"))
+            images.is_empty().then_some((why, "Leave it out"))
         }
     }
 }
