@@ -83,7 +83,8 @@ impl Caches {
         (caches, writers)
     }
 
-    /// Waits until the first list of each kind is complete.
+    /// Waits until the first list of each kind is complete. Only one task may do so, since a store wakes no more than one; the others
+    /// ask [`are_filled`](Self::are_filled).
     ///
     /// # Errors
     /// When a watch has ended, which it never does by itself.

@@ -1,6 +1,5 @@
-//! Leader election by the lease of the command line, and its log: each message once.
+//! Leader election by a lease, and its log: each message once.
 
-use crate::args::Args;
 use crate::connection::Connection;
 use crate::response::error_chain;
 use daemonset_executor::lease::{
@@ -10,9 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// The election of this process.
-pub(crate) fn election(args: &Args, deadline: RenewDeadline, connection: Connection) -> Election {
-    let seconds = u32::try_from(args.lease_seconds).unwrap_or(u32::MAX);
-    let config = LeaseConfig::new(&args.lease_namespace, &args.lease_name).seconds(seconds);
+pub(crate) fn election(config: LeaseConfig, deadline: RenewDeadline, connection: Connection) -> Election {
     let (lease, identity) = (config.to_string(), config.holder().to_owned());
     let log = Mutex::new(Log { lease, identity, connection, logged: Logged::default() });
     Election::new(config).with_deadline(deadline).on_event(move |event| {

@@ -9,13 +9,14 @@
 //!    outcomes for the next pass; [`response`] is its client.
 //! 4. [`rollout`] reads the policy of each DaemonSet, and reports how its rollout goes on; [`turns`] drains nodes in turn.
 //!
-//! [`other_controller`] stops it beside another DaemonSet controller. [`run`](mod@run) starts and ends the process, `daemonset_executor::lease` lets one process act at a time, and [`compare`]
-//! compares plans with the actions of another controller instead of executing them.
+//! [`other_controller`] stops it beside another DaemonSet controller. [`program`] has the begin and the end of each program,
+//! [`run`](mod@run) the life of the process, and `daemonset_executor::lease` lets one process act at a time. The program
+//! `daemonset-compare` gives the worker a [`comparison`] in place of the executor.
 #![allow(
     unreachable_pub,
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
-    reason = "its own binary and tests are its callers"
+    reason = "its own binaries and tests are its callers"
 )]
 
 pub mod args;
@@ -26,7 +27,7 @@ mod clients;
 pub mod clock {
     pub use daemonset_executor::lease::{BootClock, Clock};
 }
-pub mod compare;
+pub mod comparison;
 pub mod connection;
 pub mod controller;
 mod event_correlator;
@@ -43,6 +44,7 @@ pub mod other_controller;
 pub mod output;
 pub mod per_daemon_set;
 mod policy_file;
+pub mod program;
 pub mod queue;
 pub mod recorder;
 pub mod response;

@@ -1,4 +1,4 @@
-//! The standard output of `--dry-run` and `--compare`, which may be a pipe to a program that reads no more, as `head`.
+//! The standard output of a dry run and a comparison, which may be a pipe to a program that reads no more, as `head`.
 
 use std::io::Write;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The watches: they fill the caches, pass each change to the event mapper, and start again after every error.
 
 use crate::caches::CacheWriters;
-use crate::compare::Comparison;
-use crate::compare::watch_events::{self, ComparedObject};
+use crate::comparison::Comparison;
+use crate::comparison::watch_events::{self, ComparedObject};
 use crate::connection::Connection;
 use crate::event_mapper::{EventMapper, WatchedObject};
 use crate::response::error_chain;
@@ -43,14 +43,14 @@ pub struct Scope {
 #[derive(Clone)]
 pub struct Watches {
     mapper: EventMapper,
-    /// `Some` in `--compare`, which needs every change.
-    comparison: Option<Comparison>,
+    /// It needs every change.
+    comparison: Option<Arc<dyn Comparison>>,
     connection: Connection,
 }
 
 impl Watches {
     /// Watches that have not started.
-    pub fn new(mapper: EventMapper, comparison: Option<Comparison>, connection: Connection) -> Self {
+    pub fn new(mapper: EventMapper, comparison: Option<Arc<dyn Comparison>>, connection: Connection) -> Self {
         Watches { mapper, comparison, connection }
     }
 
@@ -197,7 +197,7 @@ impl Watches {
             // The pages of a list are not in the cache yet.
             Event::Init | Event::InitApply(_) => writer.apply_watcher_event(event),
         };
-        let Some(comparison) = &self.comparison else {
+        let Some(comparison) = self.comparison.as_deref() else {
             write(writer);
             return before;
         };

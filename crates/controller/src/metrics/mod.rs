@@ -58,7 +58,6 @@ pub struct Metrics {
     calls: Family<CallLabels, Counter>,
     refused_calls: Family<RefusalLabels, Counter>,
     evictions: Family<EvictionLabels, Counter>,
-    findings: Family<FindingLabels, Counter>,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -85,11 +84,6 @@ struct EvictionLabels {
     outcome: &'static str,
 }
 
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct FindingLabels {
-    verdict: &'static str,
-}
-
 impl Default for Metrics {
     /// By the system's clock.
     fn default() -> Self {
@@ -100,6 +94,11 @@ impl Default for Metrics {
 impl Metrics {
     /// Metrics whose ages are by this clock.
     pub fn new(clock: Clock) -> Self {
+        Metrics::with(clock, |_| {})
+    }
+
+    /// The same with further ones, whose names begin alike.
+    pub fn with(clock: Clock, register: impl FnOnce(&mut Registry)) -> Self {
         let mut all = Registry::default();
         all.register_collector(Box::new(ProcessMetrics));
         let registry = all.sub_registry_with_prefix("daemonset");
@@ -108,7 +107,7 @@ impl Metrics {
         let (reconcile_seconds, decide_seconds) = (seconds(), seconds());
         let (failures, queue_depth, leader) = (Counter::default(), Gauge::default(), Gauge::default());
         let beside_another = Gauge::default();
-        let (refused_plans, actions, findings) = (Counter::default(), Family::default(), Family::default());
+        let (refused_plans, actions) = (Counter::default(), Family::default());
         registry.register(
             "reconcile_seconds",
             "Seconds of one reconcile, from the changes to the last response",
@@ -164,7 +163,7 @@ impl Metrics {
             "Evictions that drains of nodes in turn asked for, by the API server's answer",
             Family::clone(&evictions),
         );
-        registry.register("compared", "Results of --compare by verdict", Family::clone(&findings));
+        register(registry);
         let fleet = FleetMetrics::new(clock);
         registry.register_collector(Box::new(fleet.clone()));
         let rollouts = RolloutMetrics::default();
@@ -190,7 +189,6 @@ impl Metrics {
             calls,
             refused_calls,
             evictions,
-            findings,
         }
     }
 
@@ -252,11 +250,6 @@ impl Metrics {
             _ => "refused",
         };
         self.evictions.get_or_create(&EvictionLabels { outcome }).inc();
-    }
-
-    /// Counts a finding of `--compare`.
-    pub fn count_finding(&self, verdict: &'static str) {
-        self.findings.get_or_create(&FindingLabels { verdict }).inc();
     }
 
     /// All metrics as OpenMetrics text.

@@ -20,7 +20,7 @@ pub enum Role {
     Controller,
     /// It drives updates beside the DaemonSet controller of the cluster (`--drive`).
     Driver,
-    /// It compares its plans with the actions of a controller that reads no annotations (`--compare`).
+    /// It compares its plans with the actions of a controller that reads no annotations.
     Comparison,
 }
 

@@ -11,7 +11,7 @@ pub use verify::Verification;
 
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
-use crate::compare::Comparison;
+use crate::comparison::Comparison;
 use crate::connection::Connection;
 use crate::executor::{ExecuteError, Executor};
 use crate::metrics::Metrics;
@@ -44,13 +44,14 @@ const MAX_SLOW: usize = 16;
 
 /// The use of a plan.
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "a process has one")]
 pub enum Mode {
     /// Execute it.
     Execute(Executor),
     /// Print it, and change nothing.
     DryRun(Output),
     /// Compare it with the actions of another controller, and change nothing.
-    Compare(Comparison),
+    Compare(Arc<dyn Comparison>),
 }
 
 /// Reconciles DaemonSets; clones share their state.

@@ -3,7 +3,7 @@
 use super::plan::{Audited, Input};
 use super::{Mode, Worker};
 use crate::caches::Key;
-use crate::compare::reverted::Reverted;
+use crate::comparison::Reverted;
 use crate::executor::{ExecuteError, Executed, Executor};
 use crate::per_daemon_set::PerDaemonSet;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference};
@@ -35,7 +35,7 @@ impl Worker {
                 Ok(())
             }
             Mode::Compare(comparison) => {
-                comparison.reconcile(ds, |reverted| self.plan_for_comparison(key, ds, state, reverted));
+                comparison.reconcile(ds, &mut |reverted| self.plan_for_comparison(key, ds, state, reverted));
                 if comparison.take_back_off_reset(ds) {
                     state.in_flight =
                         InFlight::new(Tracker::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));

@@ -1,6 +1,6 @@
 //! The log of a story, as the process writes it.
 
-use daemonset_controller::args::DEFAULT_LOG;
+use daemonset_controller::program::DEFAULT_LOG;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tracing::subscriber::DefaultGuard;

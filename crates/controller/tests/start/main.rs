@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, clippy::restriction)]
 
 mod api;
+mod comparison;
 mod manifests;
 mod scrape;
 
@@ -17,9 +18,13 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
-/// The program without a cluster in its environment.
+/// The controller without a cluster in its environment.
 fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daemonset-controller"));
+    program_at(env!("CARGO_BIN_EXE_daemonset-controller"), arguments)
+}
+
+fn program_at(path: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(path);
     command.args(arguments).env_clear().env("HOME", "/nonexistent").stdin(Stdio::null());
     command
 }

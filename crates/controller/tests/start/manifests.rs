@@ -1,7 +1,7 @@
-//! The manifests of deploy/: each object as its type has it, each command line as this program reads it.
+//! The manifests of deploy/: each object as its type has it, each command line as its program reads it.
 
 use clap::Parser;
-use daemonset_controller::args::Args;
+use daemonset_controller::args::{Args, CommonArgs};
 use k8s_openapi::api::admissionregistration::v1::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
@@ -127,6 +127,13 @@ fn containers(document: &Value) -> impl Iterator<Item = &Value> {
     document.pointer("/spec/template/spec/containers").and_then(Value::as_array).into_iter().flatten()
 }
 
+/// What the command lines of both programs may have.
+#[derive(Parser)]
+struct FlagsOfAll {
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
 /// The address of the probes is one at which the program listens.
 #[test]
 fn each_command_line_is_accepted_and_listens_where_the_probes_ask() {
@@ -136,18 +143,45 @@ fn each_command_line_is_accepted_and_listens_where_the_probes_ask() {
             documents.iter().flat_map(containers).filter(|container| container["args"].is_array());
         for container in with_args {
             let flags = container["args"].as_array().unwrap().iter().map(|flag| flag.as_str().unwrap());
-            let args = Args::try_parse_from(["daemonset-controller"].into_iter().chain(flags)).unwrap();
-            args.check().unwrap();
+            let words = ["program"].into_iter().chain(flags);
+            let listen = if container["command"].is_null() {
+                let args = Args::read(words).unwrap();
+                args.check().unwrap();
+                roles.insert(format!("{:?}", args.role()));
+                args.common.listen
+            } else {
+                assert_eq!(container["command"], json!(["/daemonset-compare"]), "{path:?}");
+                roles.insert("Comparison".to_owned());
+                // It has further flags, and a test of its own for all of them.
+                FlagsOfAll::try_parse_from(words).unwrap().common.listen
+            };
             let port = &container["ports"][0];
-            assert_eq!(port["containerPort"], args.listen.port(), "{path:?}");
+            assert_eq!(port["containerPort"], listen.port(), "{path:?}");
             match container.pointer("/readinessProbe/httpGet/host").filter(|host| !host.is_null()) {
-                Some(host) => assert_eq!(*host, json!(args.listen.ip()), "{path:?}"),
-                None => assert!(args.listen.ip().is_unspecified(), "{path:?}: probes come from the node"),
+                Some(host) => assert_eq!(*host, json!(listen.ip()), "{path:?}"),
+                None => assert!(listen.ip().is_unspecified(), "{path:?}: probes come from the node"),
             }
-            roles.insert(format!("{:?}", args.role()));
         }
     }
     assert_eq!(roles.into_iter().collect::<Vec<_>>(), ["Comparison", "Controller", "Driver"]);
+}
+
+/// The entry point is the controller, which a `command` replaces.
+#[test]
+fn the_image_has_each_program_that_a_manifest_names() {
+    let recipe = include_str!("../../Dockerfile");
+    let copied: Vec<&str> = recipe
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .flat_map(str::split_whitespace)
+        .collect();
+    assert_eq!(copied, ["daemonset-controller", "daemonset-compare", "/"]);
+    assert!(recipe.ends_with("ENTRYPOINT [\"/daemonset-controller\"]\n"));
+    let files = files();
+    let commands = files.iter().flat_map(|file| &file.documents).flat_map(containers);
+    let commands: Vec<&Value> =
+        commands.map(|container| &container["command"]).filter(|command| !command.is_null()).collect();
+    assert_eq!(commands, [&json!(["/daemonset-compare"])]);
 }
 
 #[test]

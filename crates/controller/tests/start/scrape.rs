@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The head and the body of `/metrics`; `None` while nothing listens.
-fn scrape(port: u16, accept: &str) -> Option<(String, String)> {
+pub fn scrape(port: u16, accept: &str) -> Option<(String, String)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let request =
         format!("GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
@@ -18,6 +18,11 @@ fn scrape(port: u16, accept: &str) -> Option<(String, String)> {
     stream.read_to_string(&mut text).ok()?;
     let (head, body) = text.split_once("\r\n\r\n")?;
     Some((head.to_owned(), body.to_owned()))
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// The help and the type of each family.
@@ -49,8 +54,7 @@ fn a_scrape_describes_each_metric_that_alerts_and_panels_ask_for() {
     let api = Api::start();
     api.add_nodes(3);
     api.answer(100);
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut command = program(&[&format!("--listen=127.0.0.1:{port}")]);
     let mut child = command.env("KUBECONFIG", api.kubeconfig("scrape")).spawn().unwrap();
     let is_planned = "daemonset_desired_nodes{namespace=\"ns\",daemonset=\"agent\"} 3";

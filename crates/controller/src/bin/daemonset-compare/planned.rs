@@ -1,6 +1,6 @@
 //! The actions of one plan, kept for a while: the other controller may do them a moment later.
 
-use super::action_id::{ActionId, Limit};
+use crate::action_id::{ActionId, Limit};
 use daemonset::Plan;
 use daemonset::report::{NodeOutcome, Wait};
 use std::collections::BTreeMap;
@@ -8,9 +8,9 @@ use std::time::Duration;
 
 /// The actions of one plan that the other controller was not seen to do yet.
 #[derive(Debug, Clone)]
-pub struct PlannedActions {
+pub(crate) struct PlannedActions {
     /// When the plan was made.
-    pub at: Duration,
+    pub(crate) at: Duration,
     actions: BTreeMap<ActionId, Option<Limit>>,
     /// How many actions each limit still allows.
     remaining: BTreeMap<Limit, usize>,
@@ -18,7 +18,7 @@ pub struct PlannedActions {
 
 /// How an action of theirs matches a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanMatch {
+pub(crate) enum PlanMatch {
     /// The plan contains the action.
     SameAction(Option<Limit>),
     /// The plan contains an action of the same limit on another node.
@@ -27,7 +27,7 @@ pub enum PlanMatch {
 
 impl PlannedActions {
     /// The actions of a plan that was made now.
-    pub fn new(plan: &Plan, at: Duration) -> Self {
+    pub(crate) fn new(plan: &Plan, at: Duration) -> Self {
         let mut planned = PlannedActions { at, actions: BTreeMap::new(), remaining: BTreeMap::new() };
         for action in &plan.actions {
             let Some(id) = ActionId::new(action) else { continue };
@@ -41,18 +41,18 @@ impl PlannedActions {
     }
 
     /// The match if the plan contains this action.
-    pub fn same_action(&self, id: &ActionId) -> Option<PlanMatch> {
+    pub(crate) fn same_action(&self, id: &ActionId) -> Option<PlanMatch> {
         self.actions.get(id).map(|limit| PlanMatch::SameAction(*limit))
     }
 
     /// The match if one of these limits still allows an action, on another node.
-    pub fn other_node(&self, limits: &[Limit]) -> Option<PlanMatch> {
+    pub(crate) fn other_node(&self, limits: &[Limit]) -> Option<PlanMatch> {
         let is_left = |limit: &&Limit| self.remaining.get(limit).is_some_and(|left| *left > 0);
         limits.iter().find(is_left).map(|limit| PlanMatch::OtherNode(*limit))
     }
 
     /// Uses up the action and its limit, so that neither matches again.
-    pub fn use_up(&mut self, id: &ActionId, matched: PlanMatch) {
+    pub(crate) fn use_up(&mut self, id: &ActionId, matched: PlanMatch) {
         self.actions.remove(id);
         if let PlanMatch::SameAction(Some(limit)) | PlanMatch::OtherNode(limit) = matched {
             self.remaining.entry(limit).and_modify(|left| *left = left.saturating_sub(1));
@@ -61,7 +61,7 @@ impl PlannedActions {
 }
 
 /// The limits that an action on a node with this outcome could use: those that hold this node back in our plan.
-pub fn possible_limits(id: &ActionId, outcome: &NodeOutcome) -> &'static [Limit] {
+pub(crate) fn possible_limits(id: &ActionId, outcome: &NodeOutcome) -> &'static [Limit] {
     match (id, outcome) {
         (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::MaxUnavailable { .. })) => &[Limit::MaxUnavailable],
         (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::NextPlan)) => {

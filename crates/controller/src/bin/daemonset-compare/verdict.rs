@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The verdict on one action, or on one counter of the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Both do it.
     Agreed,
     /// They do it on another node than we would, on as many nodes at a time.
@@ -24,7 +24,7 @@ pub enum Verdict {
 }
 
 /// Every verdict, in the order of summaries.
-pub const ALL: [Verdict; 8] = [
+pub(crate) const ALL: [Verdict; 8] = [
     Verdict::Agreed,
     Verdict::OtherNodeFirst,
     Verdict::Late,
@@ -37,7 +37,7 @@ pub const ALL: [Verdict; 8] = [
 
 impl Verdict {
     /// Its name in lines and metrics.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Verdict::Agreed => "agreed",
             Verdict::OtherNodeFirst => "other-node-first",
@@ -51,7 +51,7 @@ impl Verdict {
     }
 
     /// Whether a person should look at it.
-    pub fn is_difference(self) -> bool {
+    pub(crate) fn is_difference(self) -> bool {
         match self {
             Verdict::TheyOnly | Verdict::WeOnly | Verdict::Status => true,
             Verdict::Agreed
@@ -63,7 +63,7 @@ impl Verdict {
     }
 
     /// The first word of its line; `None` where no line is printed.
-    pub fn heading(self) -> Option<&'static str> {
+    pub(crate) fn heading(self) -> Option<&'static str> {
         match self {
             Verdict::Agreed | Verdict::OtherNodeFirst | Verdict::NotTheirs => None,
             Verdict::Late => Some("NOTE"),
@@ -75,20 +75,20 @@ impl Verdict {
 
 /// A verdict with its subject and its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The verdict.
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// The DaemonSet, as namespace/name.
-    pub daemon_set: String,
+    pub(crate) daemon_set: String,
     /// The action or the counter.
-    pub subject: String,
+    pub(crate) subject: String,
     /// Why the verdict is so; empty for agreement.
-    pub explanation: String,
+    pub(crate) explanation: String,
 }
 
 impl Finding {
     /// Its line, without the time.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let heading = self.verdict.heading().unwrap_or("SAME");
         let name = self.verdict.name();
         format!("{heading} {name} {} {} | {}", self.daemon_set, self.subject, self.explanation)
@@ -97,7 +97,7 @@ impl Finding {
 
 /// The counts of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     actions: u64,
     statuses: u64,
     findings: BTreeMap<Verdict, u64>,
@@ -105,32 +105,32 @@ pub struct Counts {
 
 impl Counts {
     /// Counts an action of the other controller.
-    pub fn add_action(&mut self) {
+    pub(crate) fn add_action(&mut self) {
         self.actions += 1;
     }
 
     /// Counts a status update of the other controller.
-    pub fn add_status(&mut self) {
+    pub(crate) fn add_status(&mut self) {
         self.statuses += 1;
     }
 
     /// Counts a finding.
-    pub fn add_finding(&mut self, verdict: Verdict) {
+    pub(crate) fn add_finding(&mut self, verdict: Verdict) {
         *self.findings.entry(verdict).or_default() += 1;
     }
 
     /// The number of findings with this verdict.
-    pub fn findings(&self, verdict: Verdict) -> u64 {
+    pub(crate) fn findings(&self, verdict: Verdict) -> u64 {
         self.findings.get(&verdict).copied().unwrap_or_default()
     }
 
     /// The number of findings that a person should look at.
-    pub fn differences(&self) -> u64 {
+    pub(crate) fn differences(&self) -> u64 {
         ALL.into_iter().filter(|verdict| verdict.is_difference()).map(|verdict| self.findings(verdict)).sum()
     }
 
     /// The summary line, without the time.
-    pub fn summary(&self, daemon_sets: usize, waiting: usize) -> String {
+    pub(crate) fn summary(&self, daemon_sets: usize, waiting: usize) -> String {
         let findings = ALL.map(|verdict| format!("{}={}", verdict.name(), self.findings(verdict))).join(" ");
         format!(
             "SUMMARY daemonsets={daemon_sets} actions-seen={} statuses-seen={} {findings} waiting={waiting} differences={}",

@@ -2,7 +2,7 @@
 //!
 //! The author of a change is not visible: a pod that a person deletes looks like one that a controller deletes.
 
-use super::action_id::ActionId;
+use crate::action_id::ActionId;
 use daemonset::model::{ControllerRevision, Labels, NodeName, OwnerReference, Pod, PodMeta, Uid};
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ const HASH_LABEL: &str = "controller-revision-hash";
 
 /// One action of another controller.
 #[derive(Debug, Clone)]
-pub struct ObservedAction {
+pub(crate) struct ObservedAction {
     /// Its identity.
-    pub id: ActionId,
+    pub(crate) id: ActionId,
     /// The action in words: `delete pod web-x on node-3`.
-    pub description: String,
+    pub(crate) description: String,
     /// The pod's node; `None` for revisions.
-    pub node: Option<NodeName>,
+    pub(crate) node: Option<NodeName>,
     /// The object before the action.
-    pub previous: Previous,
+    pub(crate) previous: Previous,
 }
 
 /// An object before an action; `None` if it did not exist.
 #[derive(Debug, Clone)]
-pub enum Previous {
+pub(crate) enum Previous {
     /// The pod with this uid.
     Pod(Uid, Option<Arc<Pod>>),
     /// The revision with this uid.
@@ -32,15 +32,15 @@ pub enum Previous {
 
 /// The DaemonSet that controls a pod or a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub(crate) struct Owner {
     /// The DaemonSet's uid.
-    pub uid: Uid,
+    pub(crate) uid: Uid,
     /// Its namespace and name.
-    pub name: String,
+    pub(crate) name: String,
 }
 
 /// The actions that explain a change of a pod.
-pub fn pod_actions(before: Option<&Arc<Pod>>, after: Option<&Pod>) -> Vec<(Owner, ObservedAction)> {
+pub(crate) fn pod_actions(before: Option<&Arc<Pod>>, after: Option<&Pod>) -> Vec<(Owner, ObservedAction)> {
     match (before, after) {
         (Some(old), Some(new)) if old.metadata.uid == new.metadata.uid => pod_changed(old, new),
         (before, after) => {
@@ -95,7 +95,7 @@ fn pod_changed(old: &Arc<Pod>, new: &Pod) -> Vec<(Owner, ObservedAction)> {
 }
 
 /// The actions that explain a change of a revision.
-pub fn revision_actions(
+pub(crate) fn revision_actions(
     before: Option<&Arc<ControllerRevision>>,
     after: Option<&ControllerRevision>,
 ) -> Vec<(Owner, ObservedAction)> {
@@ -158,7 +158,7 @@ fn on_revision(
 }
 
 /// The DaemonSet among the owners that is the controller.
-pub fn owner(namespace: &str, references: &[OwnerReference]) -> Option<Owner> {
+pub(crate) fn owner(namespace: &str, references: &[OwnerReference]) -> Option<Owner> {
     let controller = references.iter().find(|owner| owner.controller == Some(true))?;
     let name = format!("{namespace}/{}", controller.name);
     (controller.kind == "DaemonSet").then(|| Owner { uid: controller.uid.clone(), name })

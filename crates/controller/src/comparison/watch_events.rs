@@ -1,4 +1,4 @@
-//! From watch events to the changes that are compared.
+//! From watch events to the changes that a comparison sees.
 
 use super::Comparison;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
@@ -10,34 +10,38 @@ use std::sync::Arc;
 /// A kind of object whose changes are compared.
 pub trait ComparedObject: Sized {
     /// Passes a change to the comparison; `None` where the object did not exist before, or no longer does.
-    fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>);
+    fn compare(comparison: &dyn Comparison, before: Option<&Arc<Self>>, after: Option<&Self>);
 }
 
 impl ComparedObject for DaemonSet {
-    fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
+    fn compare(comparison: &dyn Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
         comparison.daemon_set_changed(before.map(|ds| &**ds), after);
     }
 }
 
 impl ComparedObject for Pod {
-    fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
+    fn compare(comparison: &dyn Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
         comparison.pod_changed(before, after);
     }
 }
 
 impl ComparedObject for ControllerRevision {
-    fn compare(comparison: &Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
+    fn compare(comparison: &dyn Comparison, before: Option<&Arc<Self>>, after: Option<&Self>) {
         comparison.revision_changed(before, after);
     }
 }
 
 /// A DaemonSet controller never writes nodes.
 impl ComparedObject for Node {
-    fn compare(_: &Comparison, _: Option<&Arc<Self>>, _: Option<&Self>) {}
+    fn compare(_: &dyn Comparison, _: Option<&Arc<Self>>, _: Option<&Self>) {}
 }
 
 /// Passes the change of a watch event. [`compare_lists`] passes the changes of a list, once it is complete.
-pub fn compare_event<K: ComparedObject>(comparison: &Comparison, event: &Event<K>, before: Option<&Arc<K>>) {
+pub fn compare_event<K: ComparedObject>(
+    comparison: &dyn Comparison,
+    event: &Event<K>,
+    before: Option<&Arc<K>>,
+) {
     match event {
         Event::Apply(object) => K::compare(comparison, before, Some(object)),
         Event::Delete(_) => K::compare(comparison, before, None),
@@ -47,7 +51,7 @@ pub fn compare_event<K: ComparedObject>(comparison: &Comparison, event: &Event<K
 
 /// Passes the changes between two lists, which happened while there was no watch.
 pub fn compare_lists<K: ComparedObject + Resource>(
-    comparison: &Comparison,
+    comparison: &dyn Comparison,
     before: &[Arc<K>],
     after: &[Arc<K>],
 ) {

@@ -1,11 +1,8 @@
 //! Stories of two controllers on one cluster: another one that acts, and ours that compares.
-#![allow(unreachable_pub, clippy::restriction)]
 
 mod pair;
 
-use daemonset_controller::compare::verdict::Verdict::{
-    Agreed, Deliberate, Late, NotTheirs, OtherNodeFirst, TheyOnly,
-};
+use crate::verdict::Verdict::{Agreed, Deliberate, Late, NotTheirs, OtherNodeFirst, TheyOnly};
 use pair::Pair;
 use serde_json::json;
 

@@ -3,7 +3,6 @@
 //! The other controller is mostly faster: when this process plans, the effect of an action is in the cluster already, and no
 //! plan would contain the action. A plan for the cluster without it does, if both controllers decide alike.
 
-use super::observed::{ObservedAction, Previous};
 use daemonset::Action;
 use daemonset::model::{ControllerRevision, Pod, Uid};
 use std::collections::BTreeMap;
@@ -17,20 +16,14 @@ pub struct Reverted {
 }
 
 impl Reverted {
-    /// Reverts these actions. The first action on an object has its earliest state.
-    pub fn new<'a>(actions: impl Iterator<Item = &'a ObservedAction>) -> Self {
-        let mut reverted = Reverted::default();
-        for action in actions {
-            match &action.previous {
-                Previous::Pod(uid, pod) => {
-                    reverted.pods.entry(uid.clone()).or_insert_with(|| pod.clone());
-                }
-                Previous::Revision(uid, revision) => {
-                    reverted.revisions.entry(uid.clone()).or_insert_with(|| revision.clone());
-                }
-            }
-        }
-        reverted
+    /// Reverts an action on this pod. Of several actions the first one counts, which has the earliest state.
+    pub fn revert_pod(&mut self, uid: &Uid, before: Option<&Arc<Pod>>) {
+        self.pods.entry(uid.clone()).or_insert_with(|| before.cloned());
+    }
+
+    /// Reverts an action on this revision, in the same way.
+    pub fn revert_revision(&mut self, uid: &Uid, before: Option<&Arc<ControllerRevision>>) {
+        self.revisions.entry(uid.clone()).or_insert_with(|| before.cloned());
     }
 
     /// Whether nothing is reverted.

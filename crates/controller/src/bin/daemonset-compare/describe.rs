@@ -1,10 +1,10 @@
-//! Actions and verdicts in words, for the lines of `--compare`.
+//! Actions and verdicts in words.
 
 use daemonset::Action;
 use daemonset::report::{NodeOutcome, NodeVerdict, Situation, Wait};
 
 /// An action with its object: `delete pod web-x on node-3`.
-pub fn action(action: &Action) -> String {
+pub(crate) fn action(action: &Action) -> String {
     match action {
         Action::CreatePod { node, .. } => format!("create pod on {node}"),
         Action::DeletePod { node, pod, .. } => format!("delete pod {} on {node}", pod.name),
@@ -32,12 +32,12 @@ fn with_name(action: &Action) -> String {
 }
 
 /// The reason of an action, as its JSON form names it.
-pub fn reason(action: &Action) -> String {
+pub(crate) fn reason(action: &Action) -> String {
     action.reason().to_owned()
 }
 
 /// The outcome of a node and the state of its pods.
-pub fn node(node: &NodeVerdict) -> String {
+pub(crate) fn node(node: &NodeVerdict) -> String {
     let pods = node.pods.iter().map(|pod| {
         let version = if pod.updated { "updated" } else { "outdated" };
         format!("{} {version}, {}", pod.pod.name, pod.state)
@@ -50,7 +50,7 @@ pub fn node(node: &NodeVerdict) -> String {
 }
 
 /// The situation that a plan was made for.
-pub fn situation(situation: Situation) -> String {
+pub(crate) fn situation(situation: Situation) -> String {
     match situation {
         Situation::Synced => "planned".to_owned(),
         Situation::SelectingAll => "the selector is empty".to_owned(),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The identity of an action.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ActionId {
+pub(crate) enum ActionId {
     /// Create a pod for this node.
     CreatePod(NodeName),
     /// Delete this pod.
@@ -35,7 +35,7 @@ pub enum ActionId {
 /// A limit, one unit of which an action uses up. Each controller chooses the nodes that use the units; their number is the
 /// same for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Limit {
+pub(crate) enum Limit {
     /// maxUnavailable: deletes of outdated pods.
     MaxUnavailable,
     /// maxSurge: creates of new pods beside outdated ones.
@@ -49,7 +49,7 @@ pub enum Limit {
 impl ActionId {
     /// `None` for actions that are not compared one by one: status updates, which each controller paces differently, events,
     /// requeues, and marks of a rollout, turns of nodes and changes in place, which the other controller does not have.
-    pub fn new(action: &Action) -> Option<ActionId> {
+    pub(crate) fn new(action: &Action) -> Option<ActionId> {
         Some(match action {
             Action::CreatePod { node, .. } => ActionId::CreatePod(node.clone()),
             Action::DeletePod { pod, .. } => ActionId::DeletePod(pod.uid.clone()),
@@ -80,7 +80,7 @@ impl ActionId {
 
 impl Limit {
     /// The limit that a planned action uses; `None` where there is none.
-    pub fn used_by(action: &Action) -> Option<Limit> {
+    pub(crate) fn used_by(action: &Action) -> Option<Limit> {
         match action {
             Action::CreatePod { reason: CreateReason::Surge, .. } => Some(Limit::MaxSurge),
             Action::CreatePod { .. } => Some(Limit::CreateBurst),

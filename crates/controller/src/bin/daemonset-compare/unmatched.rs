@@ -1,11 +1,10 @@
 //! Actions that only one side has so far: [theirs](UnmatchedTheirs), until a plan of ours explains them, and
 //! [ours](UnmatchedOurs), until they do them.
 
-use super::action_id::ActionId;
-use super::describe;
-use super::known_differences;
-use super::observed::ObservedAction;
-use super::verdict::{Finding, Verdict};
+use crate::action_id::ActionId;
+use crate::observed::ObservedAction;
+use crate::verdict::{Finding, Verdict};
+use crate::{describe, known_differences};
 use daemonset::model::NodeName;
 use daemonset::report::{NodeOutcome, NodeVerdict, Situation, Wait};
 use daemonset::{Action, DeleteReason, Plan};
@@ -13,9 +12,9 @@ use std::time::Duration;
 
 /// An action of theirs that no plan of ours has contained so far.
 #[derive(Debug)]
-pub(super) struct UnmatchedTheirs {
-    pub(super) action: ObservedAction,
-    pub(super) since: Duration,
+pub(crate) struct UnmatchedTheirs {
+    pub(crate) action: ObservedAction,
+    pub(crate) since: Duration,
     our_view: Option<OurView>,
 }
 
@@ -41,13 +40,13 @@ enum HeldBy {
 }
 
 impl UnmatchedTheirs {
-    pub(super) fn new(action: ObservedAction, since: Duration) -> Self {
+    pub(crate) fn new(action: ObservedAction, since: Duration) -> Self {
         UnmatchedTheirs { action, since, our_view: None }
     }
 
     /// Keeps the view of the first plan. A later plan replaces it only if it now has a reason for the action and holds it
     /// back: that explains the difference better. Other later plans show a cluster that has moved on since the action.
-    pub(super) fn note_plan(&mut self, plan: &Plan, now: Duration) {
+    pub(crate) fn note_plan(&mut self, plan: &Plan, now: Duration) {
         let verdict = node_verdict(plan, self.action.node.as_ref());
         let held_back = verdict.and_then(|verdict| HeldBack::new(&verdict.outcome, now));
         let was_held_back = self.our_view.as_ref().is_some_and(|view| view.held_back.is_some());
@@ -65,12 +64,12 @@ impl UnmatchedTheirs {
     }
 
     /// Whether our plan has held the action back for at least this time.
-    pub(super) fn is_held_back_for(&self, time: Duration, now: Duration) -> bool {
+    pub(crate) fn is_held_back_for(&self, time: Duration, now: Duration) -> bool {
         self.held_back().is_some_and(|held| now.saturating_sub(held.since) >= time)
     }
 
     /// Whether they did not wait for our back-off.
-    pub(super) fn ignores_back_off(&self) -> bool {
+    pub(crate) fn ignores_back_off(&self) -> bool {
         self.held_back().is_some_and(|held| held.by == HeldBy::BackOff)
     }
 
@@ -79,7 +78,7 @@ impl UnmatchedTheirs {
     }
 
     /// The finding once no plan within the window has contained the action.
-    pub(super) fn into_finding(self, daemon_set: &str) -> Finding {
+    pub(crate) fn into_finding(self, daemon_set: &str) -> Finding {
         let (verdict, explanation) = match self.our_view {
             Some(OurView { description, deliberate: Some(name), .. }) => {
                 (Verdict::Deliberate, format!("[{name}] we: {description}"))
@@ -108,15 +107,15 @@ impl HeldBack {
 
 /// An action of ours that they were not seen to do so far.
 #[derive(Debug)]
-pub(super) struct UnmatchedOurs {
-    pub(super) action: Action,
-    pub(super) since: Duration,
-    pub(super) is_reported: bool,
+pub(crate) struct UnmatchedOurs {
+    pub(crate) action: Action,
+    pub(crate) since: Duration,
+    pub(crate) is_reported: bool,
 }
 
 impl UnmatchedOurs {
     /// The finding once our plans have contained the action for the whole grace time.
-    pub(super) fn finding(&self, daemon_set: &str, plan: &Plan, grace: Duration) -> Finding {
+    pub(crate) fn finding(&self, daemon_set: &str, plan: &Plan, grace: Duration) -> Finding {
         let node = match &self.action {
             Action::CreatePod { node, .. } | Action::DeletePod { node, .. } => Some(node),
             _ => None,
@@ -142,7 +141,7 @@ impl UnmatchedOurs {
 }
 
 /// The other component that did this action, where the plan reveals that it was not the DaemonSet controller.
-pub(super) fn done_by_garbage_collector(action: &ObservedAction, plan: &Plan) -> Option<&'static str> {
+pub(crate) fn done_by_garbage_collector(action: &ObservedAction, plan: &Plan) -> Option<&'static str> {
     match (&plan.report.situation, &action.id, &action.node) {
         (Situation::BeingDeleted, _, _) => Some("the DaemonSet is being deleted: the garbage collector"),
         (Situation::Synced, ActionId::DeletePod(_), Some(node))
@@ -155,6 +154,6 @@ pub(super) fn done_by_garbage_collector(action: &ObservedAction, plan: &Plan) ->
 }
 
 /// The plan's verdict on a node.
-pub(super) fn node_verdict<'p>(plan: &'p Plan, node: Option<&NodeName>) -> Option<&'p NodeVerdict> {
+pub(crate) fn node_verdict<'p>(plan: &'p Plan, node: Option<&NodeName>) -> Option<&'p NodeVerdict> {
     plan.report.node(node?.as_str())
 }

@@ -2,16 +2,16 @@
 //!
 //! The caller passes the time, as a duration since the comparison began.
 
-use super::action_id::{ActionId, Limit};
-use super::counters::{CounterDifference, differences};
-use super::known_differences::{explaining_counter, placements};
-use super::observed::ObservedAction;
-use super::planned::{PlanMatch, PlannedActions, possible_limits};
-use super::reverted::Reverted;
-use super::unmatched::{UnmatchedOurs, UnmatchedTheirs, done_by_garbage_collector, node_verdict};
-use super::verdict::{Finding, Verdict};
+use crate::action_id::{ActionId, Limit};
+use crate::counters::{CounterDifference, differences};
+use crate::known_differences::{explaining_counter, placements};
+use crate::observed::{ObservedAction, Previous};
+use crate::planned::{PlanMatch, PlannedActions, possible_limits};
+use crate::unmatched::{UnmatchedOurs, UnmatchedTheirs, done_by_garbage_collector, node_verdict};
+use crate::verdict::{Finding, Verdict};
 use daemonset::model::DaemonSet;
 use daemonset::{Action, Plan};
+use daemonset_controller::comparison::Reverted;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -24,18 +24,18 @@ const MAX_SKEW: Duration = Duration::from_secs(1);
 
 /// How long the comparison waits before it reports a difference.
 #[derive(Debug, Clone, Copy)]
-pub struct Timeouts {
+pub(crate) struct Timeouts {
     /// The most time between an action of theirs and a plan of ours that contains it, in either order.
-    pub window: Duration,
+    pub(crate) window: Duration,
     /// How long an action of ours may wait for theirs.
-    pub grace: Duration,
+    pub(crate) grace: Duration,
     /// How long nothing must have changed before statuses are compared.
-    pub quiet: Duration,
+    pub(crate) quiet: Duration,
 }
 
 /// The comparison of one DaemonSet.
 #[derive(Debug)]
-pub struct DaemonSetComparison {
+pub(crate) struct DaemonSetComparison {
     name: String,
     timeouts: Timeouts,
     theirs: Vec<UnmatchedTheirs>,
@@ -53,7 +53,7 @@ pub struct DaemonSetComparison {
 
 impl DaemonSetComparison {
     /// The comparison of a DaemonSet that has not changed yet.
-    pub fn new(name: String, timeouts: Timeouts, now: Duration) -> Self {
+    pub(crate) fn new(name: String, timeouts: Timeouts, now: Duration) -> Self {
         DaemonSetComparison {
             name,
             timeouts,
@@ -70,40 +70,40 @@ impl DaemonSetComparison {
     }
 
     /// Records a change of the DaemonSet or of its pods, by any author.
-    pub fn changed(&mut self, now: Duration) {
+    pub(crate) fn changed(&mut self, now: Duration) {
         self.last_change = now;
     }
 
     /// Records that the other controller wrote something, and so has just synced the DaemonSet.
-    pub fn synced(&mut self, now: Duration) {
+    pub(crate) fn synced(&mut self, now: Duration) {
         self.last_sync = now;
         self.changed(now);
     }
 
     /// Records an action of the other controller.
-    pub fn observe(&mut self, action: ObservedAction, now: Duration) {
+    pub(crate) fn observe(&mut self, action: ObservedAction, now: Duration) {
         self.synced(now);
         self.theirs.push(UnmatchedTheirs::new(action, now));
     }
 
     /// The number of their actions that no plan has explained yet.
-    pub fn unmatched(&self) -> usize {
+    pub(crate) fn unmatched(&self) -> usize {
         self.theirs.len()
     }
 
     /// Whether it was ever planned.
-    pub fn is_planned(&self) -> bool {
+    pub(crate) fn is_planned(&self) -> bool {
         self.latest_plan.is_some()
     }
 
     /// The time of the last change.
-    pub fn last_change(&self) -> Duration {
+    pub(crate) fn last_change(&self) -> Duration {
         self.last_change
     }
 
     /// Plans the cluster without their unmatched actions, to explain these, and then as it is. `plan` plans the cluster
     /// without the reverted actions.
-    pub fn reconcile(
+    pub(crate) fn reconcile(
         &mut self,
         now: Duration,
         mut plan: impl FnMut(&Reverted) -> Option<Plan>,
@@ -126,8 +126,14 @@ impl DaemonSetComparison {
     }
 
     fn reverted(&self, is_reverted: impl Fn(&ObservedAction) -> bool) -> Reverted {
-        let actions = self.theirs.iter().map(|theirs| &theirs.action);
-        Reverted::new(actions.filter(|action| is_reverted(action)))
+        let mut reverted = Reverted::default();
+        for action in self.theirs.iter().map(|theirs| &theirs.action).filter(|action| is_reverted(action)) {
+            match &action.previous {
+                Previous::Pod(uid, pod) => reverted.revert_pod(uid, pod.as_ref()),
+                Previous::Revision(uid, revision) => reverted.revert_revision(uid, revision.as_ref()),
+            }
+        }
+        reverted
     }
 
     /// Matches their actions with a plan for the cluster without them, and with the recent plans.
@@ -167,7 +173,7 @@ impl DaemonSetComparison {
     }
 
     /// Whether the other controller did not wait for a back-off since the last call, as after a restart, which resets it.
-    pub fn take_back_off_reset(&mut self) -> bool {
+    pub(crate) fn take_back_off_reset(&mut self) -> bool {
         std::mem::take(&mut self.is_back_off_reset)
     }
 
@@ -239,7 +245,7 @@ impl DaemonSetComparison {
 
     /// Their actions that no plan within the window has contained. A DaemonSet that was never planned has no findings: it is
     /// outside of our scope.
-    pub fn take_overdue_theirs(&mut self, now: Duration) -> Vec<Finding> {
+    pub(crate) fn take_overdue_theirs(&mut self, now: Duration) -> Vec<Finding> {
         let window = self.timeouts.window;
         let is_overdue = |theirs: &mut UnmatchedTheirs| now.saturating_sub(theirs.since) > window;
         let overdue: Vec<UnmatchedTheirs> = self.theirs.extract_if(.., is_overdue).collect();
@@ -250,7 +256,7 @@ impl DaemonSetComparison {
     }
 
     /// Our actions that they did not do within the grace time; each is reported once.
-    pub fn report_overdue_ours(&mut self, now: Duration) -> Vec<Finding> {
+    pub(crate) fn report_overdue_ours(&mut self, now: Duration) -> Vec<Finding> {
         let grace = self.timeouts.grace;
         let Some(plan) = &self.latest_plan else { return Vec::new() };
         let mut findings = Vec::new();
@@ -268,7 +274,7 @@ impl DaemonSetComparison {
     ///
     /// v1.36 `updateDaemonSetStatus` syncs again minReadySeconds after a sync, and not when the next pod becomes available:
     /// its status may be so much older.
-    pub fn report_status(&mut self, ds: &DaemonSet, now: Duration) -> Vec<Finding> {
+    pub(crate) fn report_status(&mut self, ds: &DaemonSet, now: Duration) -> Vec<Finding> {
         let min_ready = Duration::from_secs(ds.spec.min_ready_seconds.try_into().unwrap_or_default());
         let quiet = self.timeouts.quiet.saturating_add(min_ready);
         let is_quiet = self.theirs.is_empty() && now.saturating_sub(self.last_change) >= quiet;
@@ -285,7 +291,7 @@ impl DaemonSetComparison {
     }
 
     /// The findings on a DaemonSet that is gone: the garbage collector did the remaining actions on its pods.
-    pub fn deleted(self) -> Vec<Finding> {
+    pub(crate) fn deleted(self) -> Vec<Finding> {
         if !self.is_planned() {
             return Vec::new();
         }

@@ -1,23 +1,17 @@
-//! The command line.
+//! The flags of each program that watches and plans.
 
-use crate::event_recorder::DRIVER;
-use crate::label_selector::{check_dns_label, check_selector, check_subdomain};
-use crate::other_controller::Reaction;
+use crate::label_selector::{check_dns_label, check_selector};
 use crate::policy_file::{Override, policy};
 use crate::rollout::policy::Role;
-use clap::{Parser, ValueEnum};
+use clap::ValueEnum;
 use daemonset::Policy;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A DaemonSet controller that replaces kube-controller-manager's and can explain each of its plans.
-///
-/// Run it in a cluster whose own DaemonSet controller is off (`--controllers=*,-daemonset-controller`). Beside that one, run
-/// it only with --dry-run or --compare, which change nothing, or with --drive, which updates the DaemonSets that ask for it.
-#[derive(Debug, Clone, Parser)]
-#[command(version, about)]
-pub struct Args {
+/// The flags of each program that watches and plans.
+#[derive(Debug, Clone, clap::Args)]
+pub struct CommonArgs {
     /// Work only on DaemonSets of this namespace.
     #[arg(long)]
     pub namespace: Option<String>,
@@ -33,51 +27,9 @@ pub struct Args {
     /// The most creates, and the most deletes, in one plan. Wins over the field `burst` of --policy.
     #[arg(long, value_name = "PODS")]
     pub burst: Option<u32>,
-    /// Print each plan, and change nothing.
-    #[arg(long, conflicts_with = "compare")]
-    pub dry_run: bool,
-    /// Compare each plan with the actions of another controller, report the differences, and change nothing.
-    #[arg(long)]
-    pub compare: bool,
-    /// Beside the cluster's own DaemonSet controller: update the DaemonSets with OnDelete whose policy has `drive`. Sends deletes of
-    /// pods, marks on ControllerRevisions and events, and leaves all other DaemonSets alone.
-    #[arg(long, conflicts_with = "compare")]
-    pub drive: bool,
-    /// With --compare: seconds until an action of ours that the other controller does not do is a difference.
-    #[arg(long, requires = "compare", default_value_t = 30, value_name = "SECONDS")]
-    pub grace: u64,
-    /// With --compare: seconds that may lie between an action of the other controller and a plan of ours that contains it.
-    #[arg(long, requires = "compare", default_value_t = 5, value_name = "SECONDS")]
-    pub window: u64,
-    /// With --compare: seconds without a change before statuses are compared.
-    #[arg(long, requires = "compare", default_value_t = 5, value_name = "SECONDS")]
-    pub quiet: u64,
-    /// With --compare: exit with code 1 if there was a difference.
-    #[arg(long, requires = "compare")]
-    pub fail_on_difference: bool,
     /// Write the input of each decision into this directory, for replay.
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
-    /// Act only while this process holds the lease; use --leader-elect=false where only one process runs.
-    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
-    pub leader_elect: bool,
-    /// Stop acting while another DaemonSet controller writes statuses, until a minute passes without one.
-    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
-    pub stop_beside_another: bool,
-    /// The namespace of the lease.
-    #[arg(long, default_value = "kube-system", value_name = "NAMESPACE")]
-    pub lease_namespace: String,
-    /// The name of the lease; with --drive, daemonset-driver if none is given.
-    #[arg(
-        long,
-        default_value = "daemonset-controller",
-        default_value_if("drive", "true", DRIVER),
-        value_name = "NAME"
-    )]
-    pub lease_name: String,
-    /// Seconds that the lease is valid without renewal.
-    #[arg(long, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(3..=3600))]
-    pub lease_seconds: u64,
     /// Address of /healthz, /readyz and /metrics.
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub listen: SocketAddr,
@@ -87,20 +39,10 @@ pub struct Args {
     /// Milliseconds from the end of a DaemonSet's reconcile to its next one; changes in between lead to one reconcile.
     #[arg(long, default_value_t = 75, value_name = "MILLISECONDS")]
     pub rest: u64,
-    /// Milliseconds between two status updates of a DaemonSet.
-    #[arg(long, default_value_t = 500, value_name = "MILLISECONDS")]
-    pub status_interval: u64,
-    /// Compare one in N acting plans with a plan from full lists, and execute that one if they differ; 0 turns this off.
-    #[arg(long, default_value_t = 100, value_name = "N")]
-    pub verify_one_in: u32,
     /// Format of the log.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
 }
-
-/// The messages of the log where `RUST_LOG` chooses none. kube's own lines repeat each failed attempt, without the address and
-/// in Debug form; this crate logs the failures itself.
-pub const DEFAULT_LOG: &str = "info,kube_client=off,kube_client::client::tls=warn,kube_runtime=off";
 
 /// Format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -178,22 +120,21 @@ daemonTolerations: Kubernetes (default), None, or Given: [...]
 binding: NodeAffinity (default) or NodeName
   How a pod is tied to its node. Want NodeName only where no scheduler runs: nothing checks whether the pod fits then.";
 
-impl Args {
-    /// The policy that these flags choose.
+impl CommonArgs {
+    /// The policy that these flags choose. `own` are the checked flags that the program has beside them.
     ///
     /// # Errors
     /// Every problem of the command line that only a server would find otherwise, each as one line.
-    pub fn check(&self) -> Result<Policy, Vec<String>> {
-        let mut problems = Vec::new();
-        let mut check = |flag: &str, result: Result<(), String>| {
-            problems.extend(result.err().map(|problem| format!("{flag}: {problem}")));
-        };
-        check("--namespace", self.namespace.as_deref().map_or(Ok(()), check_dns_label));
-        check("--selector", self.selector.as_deref().map_or(Ok(()), check_selector));
-        check("--lease-namespace", check_dns_label(&self.lease_namespace));
-        check("--lease-name", check_subdomain(&self.lease_name));
+    pub fn check(&self, role: Role, own: &[(&str, Result<(), String>)]) -> Result<Policy, Vec<String>> {
+        let of_all = [
+            ("--namespace", self.namespace.as_deref().map_or(Ok(()), check_dns_label)),
+            ("--selector", self.selector.as_deref().map_or(Ok(()), check_selector)),
+        ];
+        let problem =
+            |(flag, result): &(&str, Result<(), String>)| Some(format!("{flag}: {}", result.as_ref().err()?));
+        let mut problems: Vec<String> = of_all.iter().chain(own).filter_map(problem).collect();
         let policy = policy(self.policy.as_deref(), self.overrides());
-        if !self.drive && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
+        if role != Role::Driver && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
             problems.push("policy.drive: only a process with --drive drives updates".to_owned());
         }
         match policy {
@@ -211,73 +152,5 @@ impl Args {
             .into_iter()
             .filter_map(|(flag, field, value)| Some(Override { flag, field, value: value? }));
         given.collect()
-    }
-
-    /// The process that reads the policies of DaemonSets.
-    pub fn role(&self) -> Role {
-        match (self.drive, self.compare) {
-            (true, _) => Role::Driver,
-            (false, true) => Role::Comparison,
-            (false, false) => Role::Controller,
-        }
-    }
-
-    /// A driver is meant to run beside another controller, and a process that changes nothing may do so, too.
-    pub fn reaction(&self) -> Reaction {
-        match self.role() {
-            Role::Controller if self.stop_beside_another && self.executes_plans() => Reaction::StopActing,
-            Role::Controller | Role::Driver | Role::Comparison => Reaction::ActAnyway,
-        }
-    }
-
-    /// Whether this process changes the cluster.
-    pub fn executes_plans(&self) -> bool {
-        !self.dry_run && !self.compare
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn args(flags: &[&str]) -> Args {
-        Args::parse_from(["daemonset-controller"].iter().chain(flags))
-    }
-
-    #[test]
-    fn a_dry_run_and_a_comparison_change_nothing() {
-        let executes = [&[][..], &["--dry-run"], &["--compare"]].map(|flags| args(flags).executes_plans());
-        assert_eq!(executes, [true, false, false]);
-    }
-
-    #[test]
-    fn a_controller_stops_beside_another_one_unless_told_otherwise() {
-        let reactions =
-            [&[][..], &["--stop-beside-another=false"], &["--drive"], &["--compare"], &["--dry-run"]]
-                .map(|flags| args(flags).reaction());
-        let [controller, others @ ..] = reactions;
-        assert_eq!(controller, Reaction::StopActing);
-        assert_eq!(others, [Reaction::ActAnyway; 4]);
-    }
-
-    #[test]
-    fn a_driver_has_a_lease_of_its_own() {
-        let lease = |flags: &[&str]| args(flags).lease_name;
-        assert_eq!(
-            (lease(&[]), lease(&["--drive"])),
-            ("daemonset-controller".into(), "daemonset-driver".into())
-        );
-        assert_eq!(lease(&["--drive", "--lease-name=mine"]), "mine");
-        let roles = [&[][..], &["--drive"], &["--drive", "--dry-run"], &["--compare"]]
-            .map(|flags| args(flags).role());
-        assert_eq!(roles, [Role::Controller, Role::Driver, Role::Driver, Role::Comparison]);
-        assert!(Args::try_parse_from(["daemonset-controller", "--drive", "--compare"]).is_err());
-    }
-
-    #[test]
-    fn a_problem_of_a_name_is_found_beside_a_good_policy() {
-        assert!(args(&["--burst", "7"]).check().is_ok_and(|policy| policy.burst == 7));
-        let problems = args(&["--namespace", "Bad_NS", "--burst", "7"]).check().unwrap_err();
-        assert!(matches!(&problems[..], [problem] if problem.starts_with("--namespace: ")), "{problems:?}");
     }
 }

@@ -1,22 +1,22 @@
 //! The counters of the status in the cluster, compared with those of our plan.
 
-use super::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, Verdict};
 use daemonset::model::DaemonSetStatus;
 
 /// A counter with different values in the cluster and in our plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CounterDifference {
+pub(crate) struct CounterDifference {
     /// Its name in the API.
-    pub field: &'static str,
+    pub(crate) field: &'static str,
     /// The value in the cluster.
-    pub theirs: i64,
+    pub(crate) theirs: i64,
     /// The value in our plan.
-    pub ours: i64,
+    pub(crate) ours: i64,
 }
 
 impl CounterDifference {
     /// The finding for this counter, with the name of the deliberate difference that explains it, if there is one.
-    pub fn finding(&self, daemon_set: &str, deliberate: Option<&str>) -> Finding {
+    pub(crate) fn finding(&self, daemon_set: &str, deliberate: Option<&str>) -> Finding {
         let CounterDifference { field, theirs, ours } = self;
         let (verdict, name) = match deliberate {
             Some(name) => (Verdict::Deliberate, format!("[{name}] ")),
@@ -32,7 +32,7 @@ impl CounterDifference {
 }
 
 /// The counters that differ.
-pub fn differences(theirs: &DaemonSetStatus, ours: &DaemonSetStatus) -> Vec<CounterDifference> {
+pub(crate) fn differences(theirs: &DaemonSetStatus, ours: &DaemonSetStatus) -> Vec<CounterDifference> {
     let pairs = counters(theirs).into_iter().zip(counters(ours));
     let all = pairs.map(|((field, theirs), (_, ours))| CounterDifference { field, theirs, ours });
     all.filter(|counter| counter.theirs != counter.ours).collect()

@@ -1,12 +1,12 @@
 //! A pair of controllers on a small cluster: another one that acts, and ours that compares. The clock moves only when a story
 //! advances it.
 
+use crate::daemon_set::{DaemonSetComparison, Timeouts};
+use crate::observed;
+use crate::verdict::{Finding, Verdict};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Observed, Plan, Snapshot, plan};
-use daemonset_controller::compare::daemon_set::{DaemonSetComparison, Timeouts};
-use daemonset_controller::compare::observed;
-use daemonset_controller::compare::reverted::Reverted;
-use daemonset_controller::compare::verdict::{Finding, Verdict};
+use daemonset_controller::comparison::Reverted;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, from_value, json};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const TIMEOUTS: Timeouts = Timeouts {
     quiet: Duration::from_secs(5),
 };
 
-pub struct Pair {
+pub(crate) struct Pair {
     ds: DaemonSet,
     nodes: Vec<Node>,
     pods: BTreeMap<Uid, Arc<Pod>>,
@@ -41,7 +41,7 @@ fn owner() -> Value {
 
 impl Pair {
     /// A cluster with these nodes, each with an available pod of the first version, and without findings so far.
-    pub fn with_fleet(nodes: usize, max_unavailable: Value) -> Self {
+    pub(crate) fn with_fleet(nodes: usize, max_unavailable: Value) -> Self {
         let mut pair = Pair::without_pods(nodes, max_unavailable);
         pair.they_create_revision(1);
         for node in 1..=nodes {
@@ -53,7 +53,7 @@ impl Pair {
     }
 
     /// A cluster with these nodes and a DaemonSet that has just been created.
-    pub fn without_pods(nodes: usize, max_unavailable: Value) -> Self {
+    pub(crate) fn without_pods(nodes: usize, max_unavailable: Value) -> Self {
         let ds = json!({
             "metadata": {"name": "web", "namespace": "default", "uid": "ds", "generation": 1},
             "spec": {
@@ -77,35 +77,35 @@ impl Pair {
         }
     }
 
-    pub fn set_version(&mut self, version: u32) {
+    pub(crate) fn set_version(&mut self, version: u32) {
         self.ds.spec.template = template(version);
         self.ds.metadata.generation += 1;
     }
 
-    pub fn set_min_ready_seconds(&mut self, seconds: i32) {
+    pub(crate) fn set_min_ready_seconds(&mut self, seconds: i32) {
         self.ds.spec.min_ready_seconds = seconds;
     }
 
-    pub fn delete_daemon_set(&mut self) {
+    pub(crate) fn delete_daemon_set(&mut self) {
         self.ds.metadata.deletion_timestamp = Some(self.wall_clock());
     }
 
-    pub fn remove_node(&mut self, node: usize) {
+    pub(crate) fn remove_node(&mut self, node: usize) {
         self.nodes.retain(|other| other.metadata.name.as_str() != format!("node-{node}"));
     }
 
     /// Taints a node with NoSchedule: its pod may stay.
-    pub fn taint_node(&mut self, node: usize) {
+    pub(crate) fn taint_node(&mut self, node: usize) {
         let taint = from_value(json!({"key": "mine", "effect": "NoSchedule"})).unwrap();
         self.nodes[node - 1].spec.taints.push(taint);
     }
 
     /// They sync the DaemonSet, as a status update shows.
-    pub fn they_sync(&mut self) {
+    pub(crate) fn they_sync(&mut self) {
         self.comparison.synced(self.now);
     }
 
-    pub fn they_create_revision(&mut self, version: u32) {
+    pub(crate) fn they_create_revision(&mut self, version: u32) {
         let mut data = json!({"spec": {"template": template(version)}});
         data["spec"]["template"]["$patch"] = json!("replace");
         let revision = json!({
@@ -122,18 +122,18 @@ impl Pair {
     }
 
     /// An available pod of this version.
-    pub fn they_create(&mut self, node: usize, version: u32) {
+    pub(crate) fn they_create(&mut self, node: usize, version: u32) {
         let uid = self.uid();
         self.they_create_pod(node, version, &uid, "True");
     }
 
-    pub fn they_create_not_ready(&mut self, node: usize, version: u32) {
+    pub(crate) fn they_create_not_ready(&mut self, node: usize, version: u32) {
         let uid = self.uid();
         self.they_create_pod(node, version, &uid, "False");
     }
 
     /// The kubelet makes a pod Ready, which is no action of a controller.
-    pub fn becomes_ready(&mut self, node: usize) {
+    pub(crate) fn becomes_ready(&mut self, node: usize) {
         let pod = Arc::make_mut(self.pods.get_mut(&self.live_pod(node)).unwrap());
         pod.status.conditions[0].status = "True".into();
     }
@@ -151,7 +151,7 @@ impl Pair {
     }
 
     /// They delete a pod: it gets a deletionTimestamp.
-    pub fn they_delete(&mut self, node: usize) {
+    pub(crate) fn they_delete(&mut self, node: usize) {
         let uid = self.live_pod(node);
         let before = self.pods.get(&uid).cloned();
         let mut pod = before.as_deref().unwrap().clone();
@@ -160,7 +160,7 @@ impl Pair {
     }
 
     /// The terminating pod of this node is removed.
-    pub fn is_removed(&mut self, node: usize) {
+    pub(crate) fn is_removed(&mut self, node: usize) {
         let terminating = |pod: &Pod| {
             pod.spec.node_name.as_str() == format!("node-{node}") && pod.metadata.deletion_timestamp.is_some()
         };
@@ -198,7 +198,7 @@ impl Pair {
     }
 
     /// Our controller reconciles.
-    pub fn we_reconcile(&mut self) {
+    pub(crate) fn we_reconcile(&mut self) {
         let Pair { ds, nodes, pods, revisions, .. } = self;
         let now = "2026-01-01T12:00:00Z".parse::<Timestamp>().unwrap() + self.now;
         let plan_reverted = |reverted: &Reverted| -> Option<Plan> {
@@ -213,7 +213,7 @@ impl Pair {
     }
 
     /// Advances the clock second by second, and looks for overdue actions.
-    pub fn advance(&mut self, seconds: u64) {
+    pub(crate) fn advance(&mut self, seconds: u64) {
         for _ in 0..seconds {
             self.now += Duration::from_secs(1);
             self.findings.extend(self.comparison.take_overdue_theirs(self.now));
@@ -222,13 +222,13 @@ impl Pair {
     }
 
     /// They write this status.
-    pub fn they_write_status(&mut self, status: Value) {
+    pub(crate) fn they_write_status(&mut self, status: Value) {
         self.ds.status = from_value(status).unwrap();
         self.findings.extend(self.comparison.report_status(&self.ds, self.now));
     }
 
     /// Takes the findings; counts them by verdict, in the order of the verdicts.
-    pub fn verdicts(&mut self) -> Vec<(Verdict, usize)> {
+    pub(crate) fn verdicts(&mut self) -> Vec<(Verdict, usize)> {
         let mut counts = BTreeMap::new();
         for finding in self.findings.drain(..) {
             *counts.entry(finding.verdict).or_insert(0) += 1;
@@ -237,7 +237,7 @@ impl Pair {
     }
 
     /// Takes the findings as lines.
-    pub fn lines(&mut self) -> Vec<String> {
+    pub(crate) fn lines(&mut self) -> Vec<String> {
         self.findings.drain(..).map(|finding| finding.line()).collect()
     }
 }

@@ -1,13 +1,13 @@
 //! The deliberate differences from Kubernetes that one node's verdict reveals, with their names in UPSTREAM.md.
 
-use super::action_id::ActionId;
+use crate::action_id::ActionId;
 use daemonset::model::NodeName;
 use daemonset::report::{Budget, NodeOutcome, NodePlacement, NodeVerdict, PodState, StrategyInForce, Wait};
 use daemonset::{Action, DeleteReason, Plan};
 use std::mem::{Discriminant, discriminant};
 
 /// The difference that explains an action of theirs which this plan does not contain.
-pub fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> Option<&'static str> {
+pub(crate) fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> Option<&'static str> {
     match id {
         ActionId::DeletePod(uid) => {
             let pod = verdict.pods.iter().find(|pod| pod.pod.uid == *uid);
@@ -44,7 +44,7 @@ pub fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Plan) -> O
 }
 
 /// The difference that explains why they do not do an action of this plan.
-pub fn explaining_ours(action: &Action, verdict: &NodeVerdict, plan: &Plan) -> Option<&'static str> {
+pub(crate) fn explaining_ours(action: &Action, verdict: &NodeVerdict, plan: &Plan) -> Option<&'static str> {
     let failed_pods = || verdict.pods.iter().filter(|pod| matches!(pod.state, PodState::Failed)).count();
     match action {
         Action::DeletePod { reason: DeleteReason::FailedPod, .. } if failed_pods() > 1 => {
@@ -60,7 +60,7 @@ pub fn explaining_ours(action: &Action, verdict: &NodeVerdict, plan: &Plan) -> O
 }
 
 /// The difference that explains a counter of the status.
-pub fn explaining_counter(field: &str, plan: &Plan) -> Option<&'static str> {
+pub(crate) fn explaining_counter(field: &str, plan: &Plan) -> Option<&'static str> {
     let nodes = &plan.report.nodes;
     let has_finished = |node: &NodeVerdict| {
         node.pods.iter().any(|pod| matches!(pod.state, PodState::Failed | PodState::Succeeded))
@@ -94,6 +94,6 @@ fn is_surge(plan: &Plan) -> bool {
 }
 
 /// Each node with the kind of its placement.
-pub fn placements(plan: &Plan) -> Vec<(&NodeName, Discriminant<NodePlacement>)> {
+pub(crate) fn placements(plan: &Plan) -> Vec<(&NodeName, Discriminant<NodePlacement>)> {
     plan.report.nodes.iter().map(|node| (&node.node, discriminant(&node.placement))).collect()
 }

@@ -1,34 +1,19 @@
-//! `--compare`: compares our plans with the actions of another controller, and changes nothing.
-//!
-//! [`observed`] derives the other controller's actions from changed objects. [`reverted`] is the cluster without them, for
-//! which we plan. [`daemon_set`] matches the two for one DaemonSet, and [`verdict`] has the results.
+//! The comparison of all DaemonSets.
 
-pub mod action_id;
-mod counters;
-pub mod daemon_set;
-mod describe;
-mod known_differences;
-pub mod observed;
-mod planned;
-pub mod reverted;
-mod unmatched;
-pub mod verdict;
-pub mod watch_events;
-
-use crate::caches::Caches;
-use crate::clock::Clock;
-use crate::metrics::Metrics;
-use crate::output::Output;
-use daemon_set::{DaemonSetComparison, Timeouts};
+use crate::daemon_set::{DaemonSetComparison, Timeouts};
+use crate::metrics::FindingMetrics;
+use crate::observed::{self, ObservedAction, Owner};
+use crate::verdict::{Counts, Finding};
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod, Uid};
-use observed::{ObservedAction, Owner};
-use reverted::Reverted;
+use daemonset_controller::caches::Caches;
+use daemonset_controller::clock::Clock;
+use daemonset_controller::comparison::{self, Reverted};
+use daemonset_controller::output::Output;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
-use verdict::{Counts, Finding};
 
 /// How often overdue actions are looked for.
 const TICK: Duration = Duration::from_secs(1);
@@ -37,11 +22,12 @@ const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The comparison of all DaemonSets; clones share their state.
 #[derive(Clone)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     state: Arc<Mutex<State>>,
     start: Instant,
     clock: Clock,
-    metrics: Metrics,
+    caches: Caches,
+    metrics: FindingMetrics,
     output: Output,
 }
 
@@ -55,7 +41,7 @@ struct State {
 
 impl Comparison {
     /// A comparison that begins now.
-    pub fn new(timeouts: Timeouts, metrics: Metrics, output: Output) -> Self {
+    pub(crate) fn new(timeouts: Timeouts, caches: Caches, metrics: FindingMetrics, output: Output) -> Self {
         let state = State {
             daemon_sets: BTreeMap::new(),
             timeouts,
@@ -66,84 +52,39 @@ impl Comparison {
             state: Arc::new(Mutex::new(state)),
             start: Instant::now(),
             clock: Clock::default(),
+            caches,
             metrics,
             output,
         }
     }
 
-    /// Records a change of a pod.
-    pub fn pod_changed(&self, before: Option<&Arc<Pod>>, after: Option<&Pod>) {
-        let pods = after.into_iter().chain(before.map(|pod| &**pod));
-        self.owners_changed(pods.map(|pod| (&*pod.metadata.namespace, &*pod.metadata.owner_references)));
-        self.observe(observed::pod_actions(before, after));
-    }
-
-    /// Records a change of a revision.
-    pub fn revision_changed(
-        &self,
-        before: Option<&Arc<ControllerRevision>>,
-        after: Option<&ControllerRevision>,
-    ) {
-        self.observe(observed::revision_actions(before, after));
-    }
-
-    /// Records a change of a DaemonSet. Only the other controller writes the status.
-    pub fn daemon_set_changed(&self, before: Option<&DaemonSet>, after: Option<&DaemonSet>) {
-        let (Some(before), Some(after)) = (before, after) else { return };
-        let now = self.now();
-        let mut state = self.lock();
-        if before.status != after.status {
-            state.counts.add_status();
-        }
-        if let Some(daemon_set) = state.daemon_sets.get_mut(&after.metadata.uid) {
-            match before.status == after.status {
-                true => daemon_set.changed(now),
-                false => daemon_set.synced(now),
-            }
-        }
-    }
-
-    /// Reconciles a DaemonSet: plans it with and without the actions that need an explanation.
-    pub fn reconcile(&self, ds: &DaemonSet, plan: impl FnMut(&Reverted) -> Option<Plan>) {
-        let now = self.now();
-        let owner = Owner {
-            uid: ds.metadata.uid.clone(),
-            name: format!("{}/{}", ds.metadata.namespace, ds.metadata.name),
-        };
-        let findings = self.lock().daemon_set(owner, now).reconcile(now, plan);
-        self.report_theirs(findings);
-    }
-
-    /// Whether the other controller seems to have reset the back-off of this DaemonSet's failed pods since the last call.
-    pub fn take_back_off_reset(&self, ds: &DaemonSet) -> bool {
-        let mut state = self.lock();
-        let daemon_set = state.daemon_sets.get_mut(&ds.metadata.uid);
-        daemon_set.is_some_and(DaemonSetComparison::take_back_off_reset)
-    }
-
     /// Reports overdue actions and summaries until the process ends.
-    pub async fn run(self, caches: Caches) {
+    pub(crate) async fn run(self) {
         let mut ticks = tokio::time::interval(TICK);
         loop {
             ticks.tick().await;
-            self.report_overdue(&caches);
-            let summary = self.lock().summary_if_due(self.now(), &caches);
+            // Until then, a DaemonSet that is not in the cache may be there all the same.
+            if !self.caches.are_filled() {
+                continue;
+            }
+            self.report_overdue();
+            let summary = self.lock().summary_if_due(self.now(), &self.caches);
             self.print(summary);
         }
     }
 
-    fn report_overdue(&self, caches: &Caches) {
+    fn report_overdue(&self) {
         let now = self.now();
         let (mut theirs, mut ours) = (Vec::new(), Vec::new());
         let mut state = self.lock();
-        for ds in caches.daemon_sets.state() {
+        for ds in self.caches.daemon_sets.state() {
             if let Some(daemon_set) = state.daemon_sets.get_mut(&ds.metadata.uid) {
                 theirs.extend(daemon_set.take_overdue_theirs(now));
                 ours.extend(daemon_set.report_overdue_ours(now));
                 ours.extend(daemon_set.report_status(&ds, now));
             }
         }
-        theirs.extend(state.take_deleted(caches, now));
+        theirs.extend(state.take_deleted(&self.caches, now));
         drop(state);
         self.report_theirs(theirs);
         for finding in ours {
@@ -152,10 +93,10 @@ impl Comparison {
     }
 
     /// Prints the last summary; returns the number of differences.
-    pub fn finish(&self, caches: &Caches) -> u64 {
-        self.report_overdue(caches);
+    pub(crate) fn finish(&self) -> u64 {
+        self.report_overdue();
         let state = self.lock();
-        let (summary, differences) = (state.summary(caches), state.counts.differences());
+        let (summary, differences) = (state.summary(&self.caches), state.counts.differences());
         drop(state);
         self.print(Some(summary));
         differences
@@ -189,7 +130,7 @@ impl Comparison {
 
     fn report(&self, finding: &Finding) {
         self.lock().counts.add_finding(finding.verdict);
-        self.metrics.count_finding(finding.verdict.name());
+        self.metrics.count(finding.verdict.name());
         match finding.verdict.heading() {
             Some(_) => self.print(Some(finding.line())),
             None => tracing::debug!("{}", finding.line()),
@@ -208,6 +149,51 @@ impl Comparison {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl comparison::Comparison for Comparison {
+    fn pod_changed(&self, before: Option<&Arc<Pod>>, after: Option<&Pod>) {
+        let pods = after.into_iter().chain(before.map(|pod| &**pod));
+        self.owners_changed(pods.map(|pod| (&*pod.metadata.namespace, &*pod.metadata.owner_references)));
+        self.observe(observed::pod_actions(before, after));
+    }
+
+    fn revision_changed(&self, before: Option<&Arc<ControllerRevision>>, after: Option<&ControllerRevision>) {
+        self.observe(observed::revision_actions(before, after));
+    }
+
+    /// Only the other controller writes the status.
+    fn daemon_set_changed(&self, before: Option<&DaemonSet>, after: Option<&DaemonSet>) {
+        let (Some(before), Some(after)) = (before, after) else { return };
+        let now = self.now();
+        let mut state = self.lock();
+        if before.status != after.status {
+            state.counts.add_status();
+        }
+        if let Some(daemon_set) = state.daemon_sets.get_mut(&after.metadata.uid) {
+            match before.status == after.status {
+                true => daemon_set.changed(now),
+                false => daemon_set.synced(now),
+            }
+        }
+    }
+
+    /// Plans it with and without the actions that need an explanation.
+    fn reconcile(&self, ds: &DaemonSet, plan: &mut dyn FnMut(&Reverted) -> Option<Plan>) {
+        let now = self.now();
+        let owner = Owner {
+            uid: ds.metadata.uid.clone(),
+            name: format!("{}/{}", ds.metadata.namespace, ds.metadata.name),
+        };
+        let findings = self.lock().daemon_set(owner, now).reconcile(now, plan);
+        self.report_theirs(findings);
+    }
+
+    fn take_back_off_reset(&self, ds: &DaemonSet) -> bool {
+        let mut state = self.lock();
+        let daemon_set = state.daemon_sets.get_mut(&ds.metadata.uid);
+        daemon_set.is_some_and(DaemonSetComparison::take_back_off_reset)
     }
 }
 
