@@ -317,13 +317,21 @@ pub(crate) fn is_forbidden(error: &WatchError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caches::Caches;
+    use crate::caches::{Caches, Key};
     use crate::clock::Clock;
+    use crate::comparison::Reverted;
     use crate::other_controller::{OtherController, Reaction};
     use crate::queue::Queue;
     use crate::rollout::policy::{Policies, Role};
-    use daemonset::Policy;
-    use daemonset::model::DaemonSet;
+    use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+    use daemonset::{Plan, Policy};
+    use std::sync::Mutex;
+
+    fn mapper(caches: &Caches, queue: &Arc<Queue<Key>>) -> EventMapper {
+        let policies = Policies::new(Policy::default(), Role::Controller);
+        let other_controller = OtherController::new(Reaction::StopActing);
+        EventMapper::new(caches.clone(), queue.clone(), policies, other_controller)
+    }
 
     /// No other event need come, and its state would stay for ever.
     #[test]
@@ -331,13 +339,72 @@ mod tests {
         let (caches, mut writers) = Caches::empty();
         writers.daemon_sets.apply_watcher_event(&Event::Apply(DaemonSet::default()));
         let queue = Arc::new(Queue::new(Duration::ZERO));
-        let policies = Policies::new(Policy::default(), Role::Controller);
-        let other_controller = OtherController::new(Reaction::StopActing);
-        let mapper = EventMapper::new(caches, queue.clone(), policies, other_controller);
-        let watches = Watches::new(mapper, None, Connection::new("https://server/", Clock::default()));
+        let connection = Connection::new("https://server/", Clock::default());
+        let watches = Watches::new(mapper(&caches, &queue), None, connection);
         for event in [Event::Init, Event::InitDone] {
             watches.take_event(&mut writers.daemon_sets, &event);
         }
         assert_eq!(queue.len(), 1);
+    }
+
+    /// The names of the pods before and after each change.
+    #[derive(Default)]
+    struct Changes(Mutex<Vec<(Option<String>, Option<String>)>>);
+
+    impl Comparison for Changes {
+        fn daemon_set_changed(&self, _: Option<&DaemonSet>, _: Option<&DaemonSet>) {}
+
+        fn pod_changed(&self, before: Option<&Arc<Pod>>, after: Option<&Pod>) {
+            let name = |pod: &Pod| pod.metadata.name.clone();
+            self.0.lock().unwrap().push((before.map(|pod| name(pod)), after.map(name)));
+        }
+
+        fn revision_changed(&self, _: Option<&Arc<ControllerRevision>>, _: Option<&ControllerRevision>) {}
+
+        fn reconcile(&self, _: &DaemonSet, _: &mut dyn FnMut(&Reverted) -> Option<Plan>) {}
+
+        fn take_back_off_reset(&self, _: &DaemonSet) -> bool {
+            false
+        }
+    }
+
+    /// The first list is the state at its start. A later one has what happened while there was no watch.
+    #[tokio::test]
+    async fn a_comparison_sees_each_change_but_not_the_first_list() {
+        let (caches, mut writers) = Caches::empty();
+        let changes = Arc::new(Changes::default());
+        let queue = Arc::new(Queue::new(Duration::ZERO));
+        let connection = Connection::new("https://server/", Clock::default());
+        let watches = Watches::new(mapper(&caches, &queue), Some(changes.clone()), connection);
+        let pod = |name: &str| {
+            let mut pod = Pod::default();
+            (pod.metadata.name, pod.metadata.uid) = (name.to_owned(), name.into());
+            pod
+        };
+        let list = |names: &[&str]| {
+            let pods = names.iter().map(|name| Event::InitApply(pod(name)));
+            [Event::Init].into_iter().chain(pods).chain([Event::InitDone]).collect::<Vec<_>>()
+        };
+        let mut seen = |events: Vec<Event<Pod>>| {
+            for event in events {
+                watches.take_event(&mut writers.pods, &event);
+            }
+            let mut seen = take(&mut *changes.0.lock().unwrap());
+            // A store has no order.
+            seen.sort();
+            seen
+        };
+        let named = |name: &str| Some(name.to_owned());
+        assert_eq!(seen(list(&["a", "b"])), []);
+        watches.take_event(&mut writers.daemon_sets, &Event::InitDone);
+        watches.take_event(&mut writers.nodes, &Event::InitDone);
+        watches.take_event(&mut writers.revisions, &Event::InitDone);
+        caches.wait_until_filled().await.unwrap();
+        assert_eq!(seen(vec![Event::Apply(pod("c"))]), [(None, named("c"))]);
+        assert_eq!(seen(vec![Event::Delete(pod("c"))]), [(named("c"), None)]);
+        assert_eq!(
+            seen(list(&["b", "d"])),
+            [(None, named("d")), (named("a"), None), (named("b"), named("b"))]
+        );
     }
 }
