@@ -36,7 +36,8 @@ pub async fn run_program(
     match run(policy).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{error:#}");
+            // The line is the whole program's.
+            tracing::error!(target: env!("CARGO_CRATE_NAME"), "{error:#}");
             ExitCode::FAILURE
         }
     }

@@ -39,10 +39,7 @@ fn differences_are_lines_and_counts_and_an_exit_code_and_nothing_is_written() {
         assert!(counts.contains(" we-only=3 ") && counts.ends_with(" differences=3"), "{summary}");
         let (exit, log) = code_and_lines(child.wait_with_output().unwrap());
         assert_eq!(exit, Some(code), "{log:#?}");
-        assert_eq!(
-            log.last().unwrap().ends_with("ERROR daemonset_controller::program: 3 differences"),
-            code == 1
-        );
+        assert_eq!(log.last().unwrap().ends_with("ERROR daemonset_controller: 3 differences"), code == 1);
         assert_eq!(api.rest(), [""; 0], "not even a lease");
     }
 }
