@@ -67,10 +67,18 @@ impl Permissions {
     /// The annotation of a Namespace. Admins alone may write Namespaces, and delegate with it.
     pub const ANNOTATION: &str = "rollout.daemonset/powers";
 
+    pub(crate) fn of(has: impl Fn(Permission) -> bool) -> Self {
+        Permissions {
+            turn: has(Permission::Turn),
+            evict: has(Permission::Evict),
+            priority: has(Permission::Priority),
+        }
+    }
+
     /// All permissions: for a caller whose DaemonSets only admins write.
     #[must_use]
     pub fn all() -> Self {
-        Permissions { turn: true, evict: true, priority: true }
+        Permissions::of(|_| true)
     }
 
     /// The permissions that the annotations of a Namespace give.
@@ -82,12 +90,7 @@ impl Permissions {
     /// Reads words with commas between them, such as `turn,evict`. Other words give no power: a later version may know them.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let has = |power: Permission| text.split(',').any(|word| word.trim() == power.as_str());
-        Permissions {
-            turn: has(Permission::Turn),
-            evict: has(Permission::Evict),
-            priority: has(Permission::Priority),
-        }
+        Permissions::of(|power| text.split(',').any(|word| word.trim() == power.as_str()))
     }
 
     /// Whether this power is among them.

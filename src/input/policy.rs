@@ -7,105 +7,156 @@ pub use crate::input::rollout::annotations::{InvalidPolicyReason, InvalidRollout
 pub use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, TurnMode, TurnPolicy};
 
+use crate::input::members::{first, first_type, policy};
 use crate::input::strict_strategy::strict_strategy;
-use daemonset_objects::internal::{daemon_toleration_list, is_default, null_is_default, some_object};
+use daemonset_objects::internal::{
+    daemon_toleration_list, is_default, null_is_default, some_object, some_objects,
+};
 use daemonset_objects::model::{Toleration, UpdateStrategy};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 
-/// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.
-///
-/// ```
-/// use daemonset::Policy;
-/// use daemonset::policy::ClassificationPolicy;
-///
-/// let policy = Policy::default().classification(ClassificationPolicy::HashFirst).burst(100);
-/// assert_eq!((policy.burst, policy.in_flight_expiry_seconds), (100, 300));
-/// ```
-///
-/// A literal does not compile, since the policy may grow:
-///
-/// ```compile_fail,E0639
-/// let policy = daemonset::Policy { burst: 100, ..daemonset::Policy::default() };
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Policy {
-    /// Whether generation or hash label decides when they disagree about a pod.
-    #[serde(deserialize_with = "null_is_default")]
-    pub classification: ClassificationPolicy,
-    /// Whether outdated pods that are not Ready wait for the budget.
-    #[serde(deserialize_with = "null_is_default")]
-    pub unready: UnreadyPolicy,
-    /// The origin of the names of new pods.
-    #[serde(deserialize_with = "null_is_default")]
-    pub pod_names: PodNames,
-    /// The label that holds a revision's hash. Default `controller-revision-hash`; the proposal wrote
-    /// `daemonset-controller-hash`. Any label key but `pod-template-generation`.
-    pub unique_label_key: String,
-    /// The most creates, and the most deletes, in one plan; at least 1. Default 250
-    /// (v1.36 `daemon_controller.go BurstReplicas`).
-    #[doc(alias = "BurstReplicas")]
-    pub burst: u32,
-    /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300. Changes by
-    /// others are not in the memory: see [`UnreadyPolicy::AtOnce`] for the effect of a lag of seconds.
-    pub in_flight_expiry_seconds: u32,
-    /// Seconds after which [`Memory`](crate::Memory) no longer waits for a Ready pod on a node whose pod an update deleted,
-    /// if the node is a Ready target node. Default 3600.
-    pub taken_expiry_seconds: u32,
-    /// Whether nodes that were down before the update reached them count against the limits.
-    #[serde(deserialize_with = "null_is_default")]
-    pub down_nodes: DownNodesPolicy,
-    /// Whether nodes that leave, such as drained ones, get pods and count against the limits.
-    #[serde(deserialize_with = "null_is_default")]
-    pub lifecycle: LifecyclePolicy,
-    /// Whether the status has the conditions `Available` and `Progressing`
-    /// ([`Plan::conditions`](crate::Plan::conditions)). Default false: conditions stay as they are (v1.36 sets none).
-    #[serde(deserialize_with = "null_is_default")]
-    pub conditions: bool,
-    /// The tolerations that each pod gets beside the template's own.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub daemon_tolerations: DaemonTolerations,
-    /// How a created pod is tied to its node.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub binding: Binding,
-    /// Which nodes get a new version, in which order, and when to stop. Default `None`: all within the limits of the update strategy,
-    /// and no revision is marked (v1.36).
-    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
-    pub rollout: Option<RolloutPolicy>,
-    /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
-    /// `None`. Of the plan only the update's deletes and changes in place, the marks on revisions, the restored template, the patches
-    /// of nodes, the pull pods and the Requeue remain.
-    #[serde(deserialize_with = "strict_strategy", skip_serializing_if = "Option::is_none")]
-    pub drive: Option<UpdateStrategy>,
-    /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
-    /// that nodes have end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn: Option<TurnMode>,
-    /// How a node in turn is drained, so that its gate `drained` opens. The planner does not read it: the caller drains, with the crate
-    /// daemonset-drain. Default `None`: this caller drains no node, and somebody else opens the gate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drain: Option<DrainPolicy>,
-    /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
-    /// [`drive`](field@Self::drive).
-    #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
-    pub pull: Option<PullPolicy>,
-    /// Whether pods are changed in their place where that is possible. No effect under surge, nor under OnDelete without
-    /// [`drive`](field@Self::drive).
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub in_place: InPlacePolicy,
-    /// Whether a Ready pod stays while its successor would not fit on the node. It needs [`NodeView::free`](crate::NodeView::free).
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-    pub fit: FitPolicy,
-    /// The priority class of created pods whose template has neither `priorityClassName` nor `priority`. It is no part of the template:
-    /// no pod is outdated for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority_class_name: Option<String>,
-    /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`,
-    /// `completed`, `restored` and `undone`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset`
-    /// (`rollout.`, `turn.`, `gate.`, `pull.` and `in-place.`) are names of this protocol: they are no one's domain, and stay as they are.
-    #[serde(skip_serializing_if = "is_default_prefix")]
-    pub mark_prefix: String,
+policy! {
+    /// The choices of the caller, which setters change one by one. The default is what v1.36's controller does.
+    ///
+    /// ```
+    /// use daemonset::Policy;
+    /// use daemonset::policy::ClassificationPolicy;
+    ///
+    /// let policy = Policy::default().classification(ClassificationPolicy::HashFirst).burst(100);
+    /// assert_eq!((policy.burst, policy.in_flight_expiry_seconds), (100, 300));
+    /// ```
+    ///
+    /// A literal does not compile, since the policy may grow:
+    ///
+    /// ```compile_fail,E0639
+    /// let policy = daemonset::Policy { burst: 100, ..daemonset::Policy::default() };
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct Policy {
+        /// Whether generation or hash label decides when they disagree about a pod.
+        #[serde(deserialize_with = "null_is_default")]
+        pub classification: ClassificationPolicy;
+        /// Whether outdated pods that are not Ready wait for the budget.
+        #[serde(deserialize_with = "null_is_default")]
+        pub unready: UnreadyPolicy;
+        /// The origin of the names of new pods.
+        #[serde(deserialize_with = "null_is_default")]
+        pub pod_names: PodNames, annotation pod_names;
+        /// The label that holds a revision's hash. Default `controller-revision-hash`; the proposal wrote
+        /// `daemonset-controller-hash`. Any label key but `pod-template-generation`.
+        pub unique_label_key: String = "controller-revision-hash".to_owned(), set impl Into<String>;
+        /// The most creates, and the most deletes, in one plan; at least 1. Default 250
+        /// (v1.36 `daemon_controller.go BurstReplicas`).
+        #[doc(alias = "BurstReplicas")]
+        pub burst: u32 = 250;
+        /// Seconds for which [`Memory`](crate::Memory) expects an accepted action to show in a snapshot. Default 300. Changes by
+        /// others are not in the memory: see [`UnreadyPolicy::AtOnce`] for the effect of a lag of seconds.
+        pub in_flight_expiry_seconds: u32 = 300;
+        /// Seconds after which [`Memory`](crate::Memory) no longer waits for a Ready pod on a node whose pod an update deleted,
+        /// if the node is a Ready target node. Default 3600.
+        pub taken_expiry_seconds: u32 = 3600;
+        /// Whether nodes that were down before the update reached them count against the limits.
+        #[serde(deserialize_with = "null_is_default")]
+        pub down_nodes: DownNodesPolicy, annotation down_nodes;
+        /// Whether nodes that leave, such as drained ones, get pods and count against the limits.
+        #[serde(deserialize_with = "null_is_default")]
+        pub lifecycle: LifecyclePolicy, annotation lifecycle;
+        /// Whether the status has the conditions `Available` and `Progressing`
+        /// ([`Plan::conditions`](crate::Plan::conditions)). Default false: conditions stay as they are (v1.36 sets none).
+        #[serde(deserialize_with = "null_is_default")]
+        pub conditions: bool, annotation conditions;
+        /// The tolerations that each pod gets beside the template's own.
+        #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+        pub daemon_tolerations: DaemonTolerations;
+        /// How a created pod is tied to its node.
+        #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+        pub binding: Binding;
+        /// Which nodes get a new version, in which order, and when to stop. Default `None`: all within the limits of the update strategy,
+        /// and no revision is marked (v1.36).
+        #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
+        pub rollout: Option<RolloutPolicy>, set impl Into<Option<RolloutPolicy>>;
+        /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
+        /// `None`. Of the plan only the update's deletes and changes in place, the marks on revisions, the restored template, the patches
+        /// of nodes, the pull pods and the Requeue remain.
+        #[serde(deserialize_with = "strict_strategy", skip_serializing_if = "Option::is_none")]
+        pub drive: Option<UpdateStrategy>, set impl Into<Option<UpdateStrategy>>, annotation drive;
+        /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
+        /// that nodes have end.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub turn: Option<TurnMode>, set impl Into<Option<TurnMode>>, annotation turn needs Turn as "turn";
+        /// How a node in turn is drained, so that its gate `drained` opens. The planner does not read it: the caller drains, with the crate
+        /// daemonset-drain. Default `None`: this caller drains no node, and somebody else opens the gate.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub drain: Option<DrainPolicy>, set impl Into<Option<DrainPolicy>>, annotation drain needs Evict as "drain";
+        /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
+        /// [`drive`](field@Self::drive).
+        #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
+        pub pull: Option<PullPolicy>, set impl Into<Option<PullPolicy>>, annotation pull;
+        /// Whether pods are changed in their place where that is possible. No effect under surge, nor under OnDelete without
+        /// [`drive`](field@Self::drive).
+        #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+        pub in_place: InPlacePolicy, annotation in_place;
+        /// Whether a Ready pod stays while its successor would not fit on the node. It needs [`NodeView::free`](crate::NodeView::free).
+        #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
+        pub fit: FitPolicy, annotation fit;
+        /// The priority class of created pods whose template has neither `priorityClassName` nor `priority`. It is no part of the template:
+        /// no pod is outdated for it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub priority_class_name: Option<String>, set impl Into<Option<String>>,
+        annotation priority_class_name needs Priority as "priorityClassName";
+        /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`,
+        /// `completed`, `restored` and `undone`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset`
+        /// (`rollout.`, `turn.`, `gate.`, `pull.` and `in-place.`) are names of this protocol: they are no one's domain, and stay as they are.
+        #[serde(skip_serializing_if = "is_default_prefix")]
+        pub mark_prefix: String = MARK_PREFIX.to_owned(), set impl Into<String>;
+    }
+}
+
+/// The value of the annotation `rollout.daemonset/policy`, in the order in which its errors name the fields.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PolicyAnnotation {
+    // Options: an absent member of the rollout has its default, and an absent choice beside it leaves the caller's own. The docs are those
+    // of the schema.
+    /// Whether the rollout is paused: no further node is updated.
+    paused: Option<bool>,
+    /// How many waves are approved, by the number of the revision.
+    approved: Option<BTreeMap<i64, u32>>,
+    /// The nodes that get the new version one after the other; without waves all at once. A node of no wave keeps the old version.
+    #[serde(default, deserialize_with = "some_objects")]
+    waves: Option<Vec<Wave>>,
+    /// When the new version has failed, and what follows; without it nothing is judged.
+    #[serde(default, deserialize_with = "some_object")]
+    on_failure: Option<FailurePolicy>,
+    /// How to update a DaemonSet with OnDelete, beside a controller that creates its pods.
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Drive>"))]
+    #[serde(default, deserialize_with = "strict_strategy")]
+    drive: Option<UpdateStrategy>,
+    /// Whether nodes that are down before the update reaches them count as unavailable.
+    down_nodes: Option<DownNodesPolicy>,
+    /// Whether nodes that leave get pods and updates.
+    lifecycle: Option<LifecyclePolicy>,
+    /// Whether the status has the conditions `Available` and `Progressing`.
+    conditions: Option<bool>,
+    /// How pods are named.
+    pod_names: Option<PodNames>,
+    /// The turn of a node: it is cordoned, and its pod goes once all gates are open. Needs the power `turn`.
+    turn: Option<TurnMode>,
+    /// The drain of a node in turn. Needs the power `evict`.
+    pub(crate) drain: Option<DrainPolicy>,
+    /// The new images are on a node before its pod goes.
+    #[serde(default, deserialize_with = "some_object")]
+    pull: Option<PullPolicy>,
+    /// Whether a pod stays, and gets new images, where nothing else is new.
+    in_place: Option<InPlacePolicy>,
+    /// Whether a Ready pod stays while the new one would not fit on its node.
+    fit: Option<FitPolicy>,
+    /// The priority class of created pods whose template has none. Needs the power `priority`.
+    priority_class_name: Option<String>,
 }
 
 /// The default of [`Policy::mark_prefix`](field@Policy::mark_prefix).
@@ -113,60 +164,6 @@ pub const MARK_PREFIX: &str = "rollout.daemonset";
 
 fn is_default_prefix(prefix: &String) -> bool {
     prefix == MARK_PREFIX
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Policy {
-            classification: ClassificationPolicy::default(),
-            unready: UnreadyPolicy::default(),
-            pod_names: PodNames::default(),
-            unique_label_key: "controller-revision-hash".to_owned(),
-            burst: 250,
-            in_flight_expiry_seconds: 300,
-            taken_expiry_seconds: 3600,
-            down_nodes: DownNodesPolicy::default(),
-            lifecycle: LifecyclePolicy::default(),
-            conditions: false,
-            daemon_tolerations: DaemonTolerations::default(),
-            binding: Binding::default(),
-            rollout: None,
-            drive: None,
-            turn: None,
-            drain: None,
-            pull: None,
-            in_place: InPlacePolicy::default(),
-            fit: FitPolicy::default(),
-            priority_class_name: None,
-            mark_prefix: MARK_PREFIX.to_owned(),
-        }
-    }
-}
-
-crate::setters! {
-    Policy {
-        classification: ClassificationPolicy,
-        unready: UnreadyPolicy,
-        pod_names: PodNames,
-        unique_label_key: impl Into<String>,
-        burst: u32,
-        in_flight_expiry_seconds: u32,
-        taken_expiry_seconds: u32,
-        down_nodes: DownNodesPolicy,
-        lifecycle: LifecyclePolicy,
-        conditions: bool,
-        daemon_tolerations: DaemonTolerations,
-        binding: Binding,
-        rollout: impl Into<Option<RolloutPolicy>>,
-        drive: impl Into<Option<UpdateStrategy>>,
-        turn: impl Into<Option<TurnMode>>,
-        drain: impl Into<Option<DrainPolicy>>,
-        pull: impl Into<Option<PullPolicy>>,
-        in_place: InPlacePolicy,
-        fit: FitPolicy,
-        priority_class_name: impl Into<Option<String>>,
-        mark_prefix: impl Into<String>,
-    }
 }
 
 impl Policy {

@@ -2,18 +2,16 @@
 
 use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{
-    DrainPolicy, FitPolicy, InPlacePolicy, MARK_PREFIX, Permission, Permissions, Policy, PullPolicy, TurnMode,
+    DrainPolicy, MARK_PREFIX, POWERFUL, Permission, Permissions, Policy, PolicyAnnotation, PolicyProblem,
+    TurnMode,
 };
 use crate::input::rollout::check::check_rollout;
-use crate::input::rollout::policy::{FailurePolicy, RolloutPolicy, Wave};
-use crate::input::strict_strategy::strict_strategy;
-use crate::input::{DownNodesPolicy, LifecyclePolicy, PodNames, check, strategy, turn_check};
+use crate::input::rollout::policy::RolloutPolicy;
+use crate::input::{check, strategy, turn_check};
 use daemonset_objects::Problem;
-use daemonset_objects::internal::{Problems, some_object, some_objects};
-use daemonset_objects::model::{DaemonSet, UpdateStrategy};
-use serde::Deserialize;
+use daemonset_objects::internal::Problems;
+use daemonset_objects::model::DaemonSet;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::fmt;
 use thiserror::Error;
 
@@ -135,56 +133,6 @@ impl InvalidRolloutPolicy {
     }
 }
 
-/// The value of the annotation `rollout.daemonset/policy`.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct PolicyAnnotation {
-    // Options: an absent member of the rollout has its default, and an absent choice beside it leaves the caller's own. The docs are those
-    // of the schema.
-    /// Whether the rollout is paused: no further node is updated.
-    paused: Option<bool>,
-    /// How many waves are approved, by the number of the revision.
-    approved: Option<BTreeMap<i64, u32>>,
-    /// The nodes that get the new version one after the other; without waves all at once. A node of no wave keeps the old version.
-    #[serde(default, deserialize_with = "some_objects")]
-    waves: Option<Vec<Wave>>,
-    /// When the new version has failed, and what follows; without it nothing is judged.
-    #[serde(default, deserialize_with = "some_object")]
-    on_failure: Option<FailurePolicy>,
-    /// How to update a DaemonSet with OnDelete, beside a controller that creates its pods.
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Drive>"))]
-    #[serde(default, deserialize_with = "strict_strategy")]
-    drive: Option<UpdateStrategy>,
-    /// Whether nodes that are down before the update reaches them count as unavailable.
-    down_nodes: Option<DownNodesPolicy>,
-    /// Whether nodes that leave get pods and updates.
-    lifecycle: Option<LifecyclePolicy>,
-    /// Whether the status has the conditions `Available` and `Progressing`.
-    conditions: Option<bool>,
-    /// How pods are named.
-    pod_names: Option<PodNames>,
-    /// The turn of a node: it is cordoned, and its pod goes once all gates are open. Needs the power `turn`.
-    turn: Option<TurnMode>,
-    /// The drain of a node in turn. Needs the power `evict`.
-    // Read apart, since it has all of its problems.
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<DrainPolicy>"))]
-    drain: Option<Value>,
-    /// The new images are on a node before its pod goes.
-    #[serde(default, deserialize_with = "some_object")]
-    pull: Option<PullPolicy>,
-    /// Whether a pod stays, and gets new images, where nothing else is new.
-    in_place: Option<InPlacePolicy>,
-    /// Whether a Ready pod stays while the new one would not fit on its node.
-    fit: Option<FitPolicy>,
-    /// The priority class of created pods whose template has none. Needs the power `priority`.
-    priority_class_name: Option<String>,
-}
-
-/// The fields that need a power, each with it.
-const POWERFUL: [(&str, Permission); 3] =
-    [("turn", Permission::Turn), ("drain", Permission::Evict), ("priorityClassName", Permission::Priority)];
-
 impl Policy {
     /// The most bytes of the annotation `rollout.daemonset/policy`.
     pub const MAX_ANNOTATION_BYTES: usize = 16 * 1024;
@@ -257,7 +205,7 @@ impl Policy {
         let mut merged = self;
         if let Some((key, text)) = find("policy") {
             match read_policy(key, text, powers, read) {
-                Ok((annotation, drain)) => annotation.merge_into(&mut merged, drain),
+                Ok(annotation) => annotation.merge_into(&mut merged),
                 Err(found) => problems.extend(found),
             }
         }
@@ -305,46 +253,24 @@ impl Policy {
     }
 }
 
-impl PolicyAnnotation {
-    fn merge_into(self, policy: &mut Policy, drain: Option<DrainPolicy>) {
-        // The rollout is replaced as a whole: its author must see each wave and each rule that steers it.
-        policy.rollout = Some(RolloutPolicy {
-            paused: self.paused.unwrap_or_default(),
-            approved: self.approved.unwrap_or_default(),
-            waves: self.waves.unwrap_or_default(),
-            on_failure: self.on_failure,
-        });
-        // The other members are choices of the caller, which an annotation only overrides.
-        policy.drive = self.drive.or(policy.drive.take());
-        policy.down_nodes = self.down_nodes.unwrap_or(policy.down_nodes);
-        policy.lifecycle = self.lifecycle.unwrap_or(policy.lifecycle);
-        policy.conditions = self.conditions.unwrap_or(policy.conditions);
-        policy.pod_names = self.pod_names.unwrap_or(policy.pod_names);
-        policy.turn = self.turn.or(policy.turn.take());
-        policy.drain = drain.or(policy.drain.take());
-        policy.pull = self.pull.or(policy.pull.take());
-        policy.in_place = self.in_place.unwrap_or(policy.in_place);
-        policy.fit = self.fit.unwrap_or(policy.fit);
-        policy.priority_class_name = self.priority_class_name.or(policy.priority_class_name.take());
-    }
-}
-
-/// The value of the annotation, and its drain.
+/// The value of the annotation.
 fn read_policy(
     key: &str,
     text: &str,
     powers: &Permissions,
     read: impl FnOnce(&str) -> Result<Value, String>,
-) -> Result<(PolicyAnnotation, Option<DrainPolicy>), Vec<InvalidRolloutPolicy>> {
+) -> Result<PolicyAnnotation, Vec<InvalidRolloutPolicy>> {
     // Before the reader is asked: it takes memory in proportion to the text.
     check_length(Policy::MAX_ANNOTATION_BYTES, key, text).map_err(|problem| vec![problem])?;
     let value = read(text).map_err(|message| vec![InvalidRolloutPolicy::new(key, "", message)])?;
     // serde would read a list as the members in their order.
-    let Value::Object(members) = value else {
+    let Value::Object(mut members) = value else {
         let must = "must be an object with the fields of a policy";
         return Err(vec![InvalidRolloutPolicy::new(key, "", must)]);
     };
     let mut problems = not_permitted(key, &members, powers);
+    // Read apart, since its own reader has all of its problems. A null stays, so that the other members keep their order.
+    let drain = members.get_mut("drain").map(Value::take).filter(|drain| !drain.is_null());
     let annotation: Result<PolicyAnnotation, _> = serde_path_to_error::deserialize(Value::Object(members));
     let annotation = annotation.map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
         let path = error.path().to_string();
@@ -353,18 +279,15 @@ fn read_policy(
         problems.push(InvalidRolloutPolicy::new(key, path, error.inner().to_string()));
     });
     let Ok(mut annotation) = annotation else { return Err(problems) };
-    let drain = annotation.drain.take().map(DrainPolicy::try_from).transpose();
-    let drain = drain.map_err(|invalid| {
-        let paths = invalid.problems.into_iter().map(|problem| match problem.path.as_str() {
-            "" => InvalidRolloutPolicy::new(key, "drain", problem.message),
-            path => InvalidRolloutPolicy::new(key, &format!("drain.{path}"), problem.message),
-        });
-        problems.extend(paths);
-    });
-    match drain {
-        Ok(drain) if problems.is_empty() => Ok((annotation, drain)),
-        Ok(_) | Err(()) => Err(problems),
+    let of_drain = |problem: PolicyProblem| match problem.path.as_str() {
+        "" => InvalidRolloutPolicy::new(key, "drain", problem.message),
+        path => InvalidRolloutPolicy::new(key, &format!("drain.{path}"), problem.message),
+    };
+    match drain.map(DrainPolicy::try_from).transpose() {
+        Ok(drain) => annotation.drain = drain,
+        Err(invalid) => problems.extend(invalid.problems.into_iter().map(of_drain)),
     }
+    if problems.is_empty() { Ok(annotation) } else { Err(problems) }
 }
 
 /// The fields that the powers do not permit, whatever is in them. One that is null is absent.

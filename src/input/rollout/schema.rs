@@ -1,7 +1,7 @@
 //! The JSON Schema of the annotation `rollout.daemonset/policy`: for editors, and for admission before a controller reads it.
 
 use crate::Policy;
-use crate::input::rollout::annotations::PolicyAnnotation;
+use crate::input::policy::PolicyAnnotation;
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Value, json};

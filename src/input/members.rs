@@ -1,0 +1,79 @@
+//! All that follows from the one list of the members of a policy.
+
+/// The struct, with what follows from its list. After the type of a member come, in this order and where they are needed: `=` and its
+/// default, if that is not the type's own; `set` and what its setter takes, if that is not the type itself; and `annotation` and the
+/// field of `PolicyAnnotation` that overrides it, with the power that it needs there, and its name there.
+macro_rules! policy {
+    (
+        $(#[$of_struct:meta])*
+        pub struct Policy {$(
+            $(#[$of_field:meta])*
+            pub $field:ident: $type:ty
+                $(= $default:expr)?
+                $(, set $setter:ty)?
+                $(, annotation $asked:ident $(needs $power:ident as $name:literal)?)?;
+        )*}
+    ) => {
+        $(#[$of_struct])*
+        pub struct Policy {
+            $($(#[$of_field])* pub $field: $type,)*
+        }
+
+        impl Default for Policy {
+            fn default() -> Self {
+                Policy { $($field: first!($($default,)? <$type>::default()),)* }
+            }
+        }
+
+        crate::setters! {
+            Policy { $($field: first_type!($($setter,)? $type),)* }
+        }
+
+        /// The members that need a power in an annotation, each with it.
+        pub(crate) const POWERFUL: &[(&str, Permission)] =
+            &[$($($(($name, Permission::$power),)?)?)*];
+
+        impl Permissions {
+            /// The powers that an annotation needs for the members that this policy has.
+            #[doc(hidden)]
+            pub fn needed_by(policy: &Policy) -> Self {
+                let needed = [$($($(policy.$field.as_ref().map(|_| Permission::$power),)?)?)*];
+                Permissions::of(|power| needed.contains(&Some(power)))
+            }
+        }
+
+        impl PolicyAnnotation {
+            pub(crate) fn merge_into(self, policy: &mut Policy) {
+                // Without `..`: each field of the annotation has its member here.
+                let PolicyAnnotation { paused, approved, waves, on_failure, $($($asked,)?)* } = self;
+                // The rollout is replaced as a whole: its author must see each wave and each rule that steers it.
+                policy.rollout = Some(RolloutPolicy {
+                    paused: paused.unwrap_or_default(),
+                    approved: approved.unwrap_or_default(),
+                    waves: waves.unwrap_or_default(),
+                    on_failure,
+                });
+                // The other members are choices of the caller, which an annotation only overrides.
+                $($(if let Some(asked) = $asked {
+                    policy.$field = asked.into();
+                })?)*
+            }
+        }
+    };
+}
+
+/// The given one, or the other.
+macro_rules! first {
+    ($first:expr $(, $other:expr)?) => {
+        $first
+    };
+}
+
+/// The same of types.
+macro_rules! first_type {
+    ($first:ty $(, $other:ty)?) => {
+        $first
+    };
+}
+
+pub(crate) use {first, first_type, policy};
