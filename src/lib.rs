@@ -177,10 +177,12 @@ pub mod internal {
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
     };
     pub use crate::input::pod_wants::images;
+    pub use crate::input::rollout::steering;
     pub use crate::input::snapshot::PodLookup;
     pub use crate::input::spec::Spec;
     pub use crate::input::strategy::{Strategy, in_force as strategy_in_force};
     pub use crate::input::template::{Template, Term};
+    pub use crate::input::unreadable::{take_out_all, unreadable_fields};
     pub use crate::node::budget::node_free_at;
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
     pub use crate::node::change::rest_of as rest_beside_images;

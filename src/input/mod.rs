@@ -34,6 +34,7 @@ pub(crate) mod strict_strategy;
 pub(crate) mod template;
 pub(crate) mod turn;
 pub(crate) mod turn_check;
+pub(crate) mod unreadable;
 
 pub use builder::{Observed, ObservedAt, SnapshotBuilder};
 pub(crate) use policy::{

@@ -4,6 +4,7 @@
 //! field of the library works here at once.
 
 use crate::yaml;
+use daemonset::internal::unreadable_fields;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{Observed, Policy, Snapshot};
 use jiff::Timestamp;
@@ -28,16 +29,21 @@ pub(crate) fn policy(file: Option<&Path>, overrides: Vec<Override>) -> Result<Po
     if let Some(file) = file {
         let source = format!("--policy {}", file.display());
         match read(file) {
-            Ok(object) => add_valid(&mut fields, &source, object, &mut problems),
+            Ok(object) => add_readable(&mut fields, &source, object, &mut problems),
             Err(problem) => problems.push(format!("{source}: {problem}")),
         }
     }
     for Override { flag, field, value } in overrides {
-        add_valid(&mut fields, flag, Map::from_iter([(field.to_owned(), value)]), &mut problems);
+        add_readable(&mut fields, flag, Map::from_iter([(field.to_owned(), value)]), &mut problems);
     }
-    // Each field alone is valid: so is the object.
-    let policy: Policy =
-        serde_json::from_value(Value::Object(fields)).map_err(|error| vec![error.to_string()])?;
+    let policy: Policy = match serde_json::from_value(Value::Object(fields)) {
+        Ok(policy) => policy,
+        // A field whose name is no path, such as a dot, ends the search for others.
+        Err(error) => {
+            problems.push(error.to_string());
+            return Err(problems);
+        }
+    };
     problems.extend(value_problems(&policy));
     if problems.is_empty() { Ok(policy) } else { Err(problems) }
 }
@@ -51,26 +57,20 @@ fn read(file: &Path) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Adds the fields that are valid by themselves, and the problems of the others.
-fn add_valid(
+/// Adds the fields that can be read, and the problems of the others.
+fn add_readable(
     fields: &mut Map<String, Value>,
     source: &str,
     new: Map<String, Value>,
     problems: &mut Vec<String>,
 ) {
-    for (field, value) in new {
-        let alone = Value::Object(Map::from_iter([(field.clone(), value.clone())]));
-        match serde_path_to_error::deserialize::<_, Policy>(alone) {
-            Ok(_) => {
-                fields.insert(field, value);
-            }
-            Err(error) => {
-                let path = error.path().to_string();
-                let path = if path.starts_with(&field) { path } else { field };
-                problems.push(format!("{source}: {path}: {}", error.inner()));
-            }
-        }
-    }
+    let unreadable = unreadable_fields(Value::Object(new.clone()));
+    let is_of = |path: &str, field: &str| {
+        path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let is_readable = |field: &str| !unreadable.iter().any(|(path, _)| is_of(path, field));
+    fields.extend(new.into_iter().filter(|(field, _)| is_readable(field)));
+    problems.extend(unreadable.iter().map(|(path, message)| format!("{source}: {path}: {message}")));
 }
 
 /// The values that the library refuses, which it checks with each snapshot.

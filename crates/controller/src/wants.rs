@@ -3,6 +3,7 @@
 //! A pod of a tenant may have 250 KB of annotations, and a node the names of fifty images: they cost memory only where a policy asks.
 
 use daemonset::Policy;
+use daemonset::internal::steering::POLICY;
 use daemonset::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use daemonset::model::{DaemonSet, Node, Pod, Uid};
 use daemonset::policy::{FitPolicy, InPlacePolicy};
@@ -106,7 +107,7 @@ impl Wants {
 
 impl Wishes {
     fn set(&mut self, ds: &DaemonSet) {
-        let text = ds.metadata.annotations.get(crate::rollout::POLICY).unwrap_or_default();
+        let text = ds.metadata.annotations.get(POLICY).unwrap_or_default();
         let Wish { whole_pods, pull } = Wish::of_text(text);
         for (wishes, is_one) in [(&mut self.whole_pods, whole_pods), (&mut self.pull, pull)] {
             if is_one {

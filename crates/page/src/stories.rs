@@ -4,6 +4,7 @@ use daemonset::model::{DaemonSet, Labels};
 use daemonset::policy::Permissions;
 use daemonset_apiserver::admission::{Rules, create};
 use daemonset_sim::{Behaviour, Cluster, Distribution, Probability, Settings};
+use daemonset_view::cluster::policy::POLICY;
 use daemonset_view::policy;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -11,9 +12,6 @@ use serde_json::{Value, json};
 
 /// 2026-01-01T09:00:00Z.
 const MORNING: i64 = 1_767_258_000;
-
-/// The annotation that steers a rollout.
-const POLICY: &str = "rollout.daemonset/policy";
 
 const CANARY: &str = "\
 # A tenth of the nodes first; too many crashes take all nodes back.

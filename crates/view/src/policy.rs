@@ -3,14 +3,12 @@
 use crate::cluster::read_policy;
 use crate::numbers::duration;
 use crate::turning;
+use daemonset::internal::steering::{POLICY, PREFIX};
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
 use daemonset::policy::{InPlacePolicy, InvalidRolloutPolicy, Permissions, RolloutPolicy, Wave};
 use daemonset::{Policy, Recording};
 use serde::Deserialize;
 use serde_json::Value;
-
-const PREFIX: &str = "rollout.daemonset/";
-const POLICY: &str = "rollout.daemonset/policy";
 
 /// A policy to try.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{
-    DrainPolicy, MARK_PREFIX, POWERFUL, Permission, Permissions, Policy, PolicyAnnotation, PolicyProblem,
-    TurnMode,
+    DrainPolicy, POWERFUL, Permission, Permissions, Policy, PolicyAnnotation, PolicyProblem, TurnMode,
 };
 use crate::input::rollout::check::check_rollout;
 use crate::input::rollout::policy::RolloutPolicy;
+use crate::input::rollout::steering::{APPROVED, PAUSED, POLICY, PREFIX};
 use crate::input::{check, strategy, turn_check};
 use daemonset_objects::Problem;
 use daemonset_objects::internal::Problems;
@@ -126,10 +126,22 @@ impl InvalidRolloutPolicy {
     /// The event for the author of the annotation.
     #[must_use]
     pub fn event(&self, ds: &DaemonSet) -> Action {
-        let is_not_permitted = |problem: &Self| problem.reason != InvalidPolicyReason::Invalid;
-        let because = if self.all().all(is_not_permitted) { "is not permitted" } else { "can't be read" };
-        let message = format!("The rollout is paused, since its policy {because}: {self}");
-        Action::record_event(ds.into(), EventType::Warning, EventReason::InvalidRolloutPolicy, message)
+        let (reason, message) = (EventReason::InvalidRolloutPolicy, self.sentence());
+        Action::record_event(ds.into(), EventType::Warning, reason, message)
+    }
+
+    /// The text of the event.
+    #[doc(hidden)]
+    pub fn sentence(&self) -> String {
+        let because =
+            if self.all().all(Self::is_not_permitted) { "is not permitted" } else { "can't be read" };
+        format!("The rollout is paused, since its policy {because}: {self}")
+    }
+
+    /// Whether the namespace lacks a power.
+    #[doc(hidden)]
+    pub fn is_not_permitted(&self) -> bool {
+        matches!(self.reason, InvalidPolicyReason::NotPermitted { .. })
     }
 }
 
@@ -196,30 +208,30 @@ impl Policy {
         let mut problems = Vec::new();
         for (key, _) in ds.metadata.annotations.iter() {
             // A misspelt `paused` must not let a rollout go on.
-            if name_in(key).is_some_and(|name| !["policy", "paused", "approved"].contains(&name)) {
+            if key.starts_with(PREFIX) && ![POLICY, PAUSED, APPROVED].contains(&key) {
                 let message = "unknown annotation: must be policy, paused or approved";
                 problems.push(InvalidRolloutPolicy::new(key, "", message));
             }
         }
-        let find = |name| find(ds, name);
         let mut merged = self;
-        if let Some((key, text)) = find("policy") {
-            match read_policy(key, text, powers, read) {
+        let text_of = |key| ds.metadata.annotations.get(key);
+        if let Some(text) = text_of(POLICY) {
+            match read_policy(text, powers, read) {
                 Ok(annotation) => annotation.merge_into(&mut merged),
                 Err(found) => problems.extend(found),
             }
         }
         // The short annotations come after the policy, whose rollout would replace theirs: a person who pauses prevails.
-        if let Some((key, text)) = find("paused") {
-            match parse_paused(key, text) {
+        if let Some(text) = text_of(PAUSED) {
+            match parse_paused(text) {
                 Ok(true) => merged.rollout.get_or_insert_default().paused = true,
                 // As good as no annotation: it does not resume a rollout that the policy pauses.
                 Ok(false) => {}
                 Err(invalid) => problems.push(invalid),
             }
         }
-        if let Some((key, text)) = find("approved") {
-            let approval = parse_approved(key, text).map(|(number, count)| {
+        if let Some(text) = text_of(APPROVED) {
+            let approval = parse_approved(text).map(|(number, count)| {
                 merged.rollout.get_or_insert_default().approved.insert(number, count);
             });
             problems.extend(approval.err());
@@ -255,20 +267,19 @@ impl Policy {
 
 /// The value of the annotation.
 fn read_policy(
-    key: &str,
     text: &str,
     powers: &Permissions,
     read: impl FnOnce(&str) -> Result<Value, String>,
 ) -> Result<PolicyAnnotation, Vec<InvalidRolloutPolicy>> {
     // Before the reader is asked: it takes memory in proportion to the text.
-    check_length(Policy::MAX_ANNOTATION_BYTES, key, text).map_err(|problem| vec![problem])?;
-    let value = read(text).map_err(|message| vec![InvalidRolloutPolicy::new(key, "", message)])?;
+    check_length(Policy::MAX_ANNOTATION_BYTES, POLICY, text).map_err(|problem| vec![problem])?;
+    let value = read(text).map_err(|message| vec![InvalidRolloutPolicy::new(POLICY, "", message)])?;
     // serde would read a list as the members in their order.
     let Value::Object(mut members) = value else {
         let must = "must be an object with the fields of a policy";
-        return Err(vec![InvalidRolloutPolicy::new(key, "", must)]);
+        return Err(vec![InvalidRolloutPolicy::new(POLICY, "", must)]);
     };
-    let mut problems = not_permitted(key, &members, powers);
+    let mut problems = not_permitted(&members, powers);
     // Read apart, since its own reader has all of its problems. A null stays, so that the other members keep their order.
     let drain = members.get_mut("drain").map(Value::take).filter(|drain| !drain.is_null());
     let annotation: Result<PolicyAnnotation, _> = serde_path_to_error::deserialize(Value::Object(members));
@@ -276,12 +287,12 @@ fn read_policy(
         let path = error.path().to_string();
         // A key that can't be read has no name there: the path ends in a question mark.
         let path = path.trim_end_matches(".?");
-        problems.push(InvalidRolloutPolicy::new(key, path, error.inner().to_string()));
+        problems.push(InvalidRolloutPolicy::new(POLICY, path, error.inner().to_string()));
     });
     let Ok(mut annotation) = annotation else { return Err(problems) };
     let of_drain = |problem: PolicyProblem| match problem.path.as_str() {
-        "" => InvalidRolloutPolicy::new(key, "drain", problem.message),
-        path => InvalidRolloutPolicy::new(key, &format!("drain.{path}"), problem.message),
+        "" => InvalidRolloutPolicy::new(POLICY, "drain", problem.message),
+        path => InvalidRolloutPolicy::new(POLICY, &format!("drain.{path}"), problem.message),
     };
     match drain.map(DrainPolicy::try_from).transpose() {
         Ok(drain) => annotation.drain = drain,
@@ -291,41 +302,31 @@ fn read_policy(
 }
 
 /// The fields that the powers do not permit, whatever is in them. One that is null is absent.
-fn not_permitted(key: &str, members: &Map<String, Value>, powers: &Permissions) -> Vec<InvalidRolloutPolicy> {
+fn not_permitted(members: &Map<String, Value>, powers: &Permissions) -> Vec<InvalidRolloutPolicy> {
     let is_there = |field: &str| members.get(field).is_some_and(|value| !value.is_null());
     let beyond = POWERFUL.iter().filter(|(field, power)| is_there(field) && !powers.has(*power));
-    beyond.map(|(field, power)| InvalidRolloutPolicy::not_permitted(key, field, *power)).collect()
+    beyond.map(|(field, power)| InvalidRolloutPolicy::not_permitted(POLICY, field, *power)).collect()
 }
 
 fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRolloutPolicy> {
     if text.len() <= most {
         return Ok(());
     }
-    let Problem { path, kind, .. } = Problem::too_long(name_in(key).unwrap_or_default(), most);
+    let Problem { path, kind, .. } = Problem::too_long(key.strip_prefix(PREFIX).unwrap_or_default(), most);
     Err(InvalidRolloutPolicy::new(key, &path, kind.to_string()))
 }
 
-/// The annotation that steers by this name.
-fn find<'d>(ds: &'d DaemonSet, name: &str) -> Option<(&'d str, &'d str)> {
-    ds.metadata.annotations.iter().find(|(key, _)| name_in(key) == Some(name))
-}
-
-/// The name of an annotation that steers, without its prefix.
-fn name_in(key: &str) -> Option<&str> {
-    key.strip_prefix(MARK_PREFIX)?.strip_prefix('/')
-}
-
-fn parse_paused(key: &str, text: &str) -> Result<bool, InvalidRolloutPolicy> {
-    check_length(MAX_SHORT_BYTES, key, text)?;
+fn parse_paused(text: &str) -> Result<bool, InvalidRolloutPolicy> {
+    check_length(MAX_SHORT_BYTES, PAUSED, text)?;
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(invalid(key, text, "must be \"true\" or \"false\"")),
+        _ => Err(invalid(PAUSED, text, "must be \"true\" or \"false\"")),
     }
 }
 
-fn parse_approved(key: &str, text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
-    check_length(MAX_SHORT_BYTES, key, text)?;
+fn parse_approved(text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
+    check_length(MAX_SHORT_BYTES, APPROVED, text)?;
     // Digits only: Rust's own parser would take a `+`, too.
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let parsed = text.split_once('=').and_then(|(number, count)| {
@@ -333,7 +334,7 @@ fn parse_approved(key: &str, text: &str) -> Result<(i64, u32), InvalidRolloutPol
         is_number.then(|| Some((number.parse().ok()?, count.parse().ok()?)))?
     });
     let must = "must be the number of a revision and a count of waves, as \"7=2\"";
-    parsed.ok_or_else(|| invalid(key, text, must))
+    parsed.ok_or_else(|| invalid(APPROVED, text, must))
 }
 
 fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
@@ -342,7 +343,7 @@ fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
 fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy, InvalidRolloutPolicy> {
-    let source = find(ds, "policy").map_or("", |(key, _)| key);
+    let source = ds.metadata.annotations.get(POLICY).map_or("", |_| POLICY);
     let mut problems = Problems::default();
     check_rollout(ds, &policy, inputs, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.

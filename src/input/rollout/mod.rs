@@ -8,3 +8,4 @@ pub(crate) mod marks;
 pub(crate) mod policy;
 #[cfg(feature = "schemars")]
 pub(crate) mod schema;
+pub mod steering;

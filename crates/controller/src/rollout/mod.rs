@@ -10,13 +10,8 @@ mod words;
 
 pub use marks::WrittenRevisions;
 
+use daemonset::internal::steering::PREFIX;
 use daemonset::model::DaemonSet;
-
-/// The prefix of the annotations of a DaemonSet that steer its rollout.
-const PREFIX: &str = "rollout.daemonset/";
-
-/// The annotation of a DaemonSet with its policy.
-pub(crate) const POLICY: &str = "rollout.daemonset/policy";
 
 /// The annotations of a DaemonSet that steer its rollout, each with its key.
 fn annotations(ds: &DaemonSet) -> impl Iterator<Item = (&str, &str)> {

@@ -1,10 +1,11 @@
 //! The policy of one DaemonSet: its annotations on top of `--policy`.
 
-use super::{POLICY, annotations};
+use super::annotations;
 use crate::yaml;
 use daemonset::Policy;
+use daemonset::internal::steering;
 use daemonset::model::DaemonSet;
-use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Permissions, TurnMode};
+use daemonset::policy::{InvalidRolloutPolicy, Permissions, TurnMode};
 
 /// Where the policies of the DaemonSets come from.
 #[derive(Debug, Clone)]
@@ -149,10 +150,9 @@ impl Policies {
     }
 }
 
-/// Whether the text of a policy may have a field that needs a power: a word too much leads to a watch of the namespaces.
+/// Whether the policy of a DaemonSet may have a field that needs a power.
 pub(crate) fn may_need_powers(ds: &DaemonSet) -> bool {
-    let text = ds.metadata.annotations.get(POLICY).unwrap_or_default();
-    ["turn", "drain", "priorityClassName"].iter().any(|field| text.contains(field))
+    ds.metadata.annotations.get(steering::POLICY).is_some_and(steering::may_need_powers)
 }
 
 /// The policy to go on with. One that can't be read, is not permitted, or does not fit the DaemonSet, is a problem, and the rollout is
@@ -162,18 +162,15 @@ fn with_annotations(of_file: &Policy, ds: &DaemonSet, granted: &Granted) -> (Pol
         Ok(policy) => return (policy, None),
         Err(invalid) => invalid,
     };
-    let is_permitted = |problem: &InvalidRolloutPolicy| problem.reason == InvalidPolicyReason::Invalid;
-    let because = if invalid.annotation.is_empty() {
-        "the policy of --policy does not fit"
-    } else if invalid.all().any(is_permitted) {
-        "its policy can't be read"
+    let sentence = if invalid.annotation.is_empty() {
+        format!("The rollout is paused, since the policy of --policy does not fit: {invalid}")
     } else {
-        "its policy is not permitted"
+        invalid.sentence()
     };
-    let unknown = granted.unreadable.iter().filter(|_| !invalid.all().all(is_permitted));
+    let is_not_permitted = invalid.all().any(InvalidRolloutPolicy::is_not_permitted);
+    let unknown = granted.unreadable.iter().filter(|_| is_not_permitted);
     let unknown: String = unknown.map(|reason| format!(" (no namespace can be read: {reason})")).collect();
-    let message = format!("The rollout is paused, since {because}: {invalid}{unknown}");
-    let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", message);
+    let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", sentence + &unknown);
     (invalid.policy(of_file.clone()), Some(problem))
 }
 

@@ -254,18 +254,21 @@ fn a_file_drives_only_with_the_flag() {
 
 #[test]
 fn each_problem_of_a_policy_file_is_named_with_its_path() {
-    let path = file("bad.yaml", "unready: Never\nnoSuchField: 1\nburst: many\nuniqueLabelKey: a/b/c\n");
+    let text = "unready: Never\nnoSuchField: 1\nburst: many\nuniqueLabelKey: a/b/c\nrollout: {paused: maybe, waves: [{upto: 1}]}\n";
+    let path = file("bad.yaml", text);
     let problems = check(&[&format!("--policy={}", path.display())]).unwrap_err();
-    assert_eq!(problems.len(), 4, "{problems:#?}");
+    assert_eq!(problems.len(), 6, "{problems:#?}");
     for part in [
         "unready: unknown variant `Never`",
         "noSuchField: unknown field",
         "burst: invalid type",
         "uniqueLabelKey",
+        "rollout.paused: invalid type",
+        "rollout.waves[0].upto: unknown field",
     ] {
         assert!(problems.iter().any(|problem| problem.contains(part)), "{part}: {problems:#?}");
     }
-    for text in ["- a\n", "unready: [\n", "burst: 1\nburst: 2\n"] {
+    for text in ["- a\n", "unready: [\n", "burst: 1\nburst: 2\n", ".: 1\n"] {
         let path = file("worse.yaml", text);
         let problems = check(&[&format!("--policy={}", path.display())]).unwrap_err();
         assert!(problems.len() == 1 && problems[0].lines().count() == 1, "{problems:#?}");

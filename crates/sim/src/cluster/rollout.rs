@@ -3,6 +3,7 @@
 use super::Cluster;
 use crate::event_queue::Timer;
 use crate::steering::Steering;
+use daemonset::internal::steering::PREFIX;
 use daemonset::model::{Labels, OwnerReference};
 use daemonset::policy::MARK_PREFIX;
 use daemonset::report::RolloutStage;
@@ -93,8 +94,7 @@ fn key(name: &str) -> String {
 
 /// The annotations that steer a rollout and differ, with their new values; `None` for removed ones.
 pub(crate) fn steering_changes(before: &Labels, after: &Labels) -> BTreeMap<String, Option<String>> {
-    let steers =
-        |(key, _): &(&str, &str)| key.strip_prefix(MARK_PREFIX).is_some_and(|rest| rest.starts_with('/'));
+    let steers = |(key, _): &(&str, &str)| key.starts_with(PREFIX);
     let removed = before.iter().filter(|(key, _)| !after.contains_key(key)).filter(steers);
     let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value)).filter(steers);
     removed

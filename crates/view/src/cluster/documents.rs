@@ -1,7 +1,7 @@
 //! JSON or YAML, as a file has it.
 
 use crate::hostile;
-use daemonset::Policy;
+use daemonset::internal::steering::MAX_REPEATED_EVENTS;
 use serde_json::{Number, Value};
 use serde_saphyr::options::AliasLimits;
 
@@ -13,8 +13,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Value>, String> {
 
 /// The same of a rollout policy, whose aliases may not repeat more than a text of the largest size could say.
 pub fn read_policy(bytes: &[u8]) -> Result<Vec<Value>, String> {
-    let max_total_replayed_events = Policy::MAX_ANNOTATION_BYTES / 2;
-    let limits = serde_saphyr::alias_limits! { max_total_replayed_events: max_total_replayed_events };
+    let limits = serde_saphyr::alias_limits! { max_total_replayed_events: MAX_REPEATED_EVENTS };
     let mut documents = read_within(limits, bytes)?;
     documents.iter_mut().for_each(hostile::put_everywhere);
     Ok(documents)

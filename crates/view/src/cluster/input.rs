@@ -81,14 +81,6 @@ fn with_stand_ins(recording: Recording) -> Result<Recording, serde_json::Error> 
     serde_json::from_value(value)
 }
 
-/// The powers that a recorded policy had, as far as it shows: it has the choices of the annotations in it.
-fn powers_of(policy: &Policy) -> Permissions {
-    Permissions::default()
-        .turn(policy.turn.is_some())
-        .evict(policy.drain.is_some())
-        .priority(policy.priority_class_name.is_some())
-}
-
 /// Where the instant of a plan comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
@@ -160,7 +152,8 @@ impl Input {
             recording.policy = policy.clone();
         }
         let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::Recording };
-        let powers = powers_of(&recording.policy);
+        // As far as the recording shows: its policy has the choices of the annotations in it.
+        let powers = Permissions::needed_by(&recording.policy);
         Ok(Input { recording, clock, policy_problems: Vec::new(), powers, places: None })
     }
 

@@ -3,33 +3,13 @@
 use crate::cluster::documents;
 use crate::hostile;
 use daemonset::Policy;
+use daemonset::internal::steering::{self, PREFIX};
+pub use daemonset::internal::steering::{APPROVED, PAUSED, POLICY, may_need_powers};
+use daemonset::internal::take_out_all;
 use daemonset::model::DaemonSet;
-use daemonset::policy::{InvalidPolicyReason, InvalidRolloutPolicy, Permissions};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-
-/// The annotations of a DaemonSet that steer its rollout ([`Policy::from_annotations`]).
-pub const POLICY: &str = "rollout.daemonset/policy";
-pub const PAUSED: &str = "rollout.daemonset/paused";
-pub const APPROVED: &str = "rollout.daemonset/approved";
-/// Every annotation with this prefix steers; a misspelt one is a problem.
-const PREFIX: &str = "rollout.daemonset/";
-/// Members of the policy's text that are not the rollout's own.
-const BESIDE_ROLLOUT: [&str; 11] = [
-    "drive",
-    "downNodes",
-    "lifecycle",
-    "conditions",
-    "podNames",
-    "turn",
-    "drain",
-    "pull",
-    "inPlace",
-    "fit",
-    "priorityClassName",
-];
-/// Those that need a power of the namespace.
-const POWERFUL: [&str; 3] = ["turn", "drain", "priorityClassName"];
+use daemonset::policy::{InvalidRolloutPolicy, Permissions};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Something in an annotation that can't be read or used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -95,11 +75,6 @@ pub fn with_annotations(
     }
 }
 
-/// Whether the text of a policy may have a field that needs a power of the namespace.
-pub fn may_need_powers(text: &str) -> bool {
-    POWERFUL.iter().any(|field| text.contains(field))
-}
-
 /// Whether an annotation of the DaemonSet steers its rollout.
 pub(super) fn is_annotated(daemon_set: &Value) -> bool {
     let annotations = daemon_set.pointer("/metadata/annotations").and_then(Value::as_object);
@@ -150,8 +125,7 @@ fn problems(ds: &DaemonSet, found: &InvalidRolloutPolicy) -> Vec<PolicyProblem> 
     let value = text.and_then(|text| yaml(text).ok()).filter(Value::is_object);
     let Some(value) = value else { return problems };
     let others = problems.into_iter().filter(|problem| problem.annotation != POLICY);
-    let is_permitted = |problem: &&InvalidRolloutPolicy| problem.reason == InvalidPolicyReason::Invalid;
-    let not_permitted = found.all().filter(|problem| !is_permitted(problem)).map(PolicyProblem::of);
+    let not_permitted = found.all().filter(|problem| problem.is_not_permitted()).map(PolicyProblem::of);
     let mut problems: Vec<PolicyProblem> =
         others.chain(not_permitted).chain(problems_of_policy(ds, value)).collect();
     problems.sort_by(|a, b| a.annotation.cmp(&b.annotation));
@@ -166,110 +140,26 @@ fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<PolicyProblem> {
         let read = Policy::default().with_annotations(&alone, &Permissions::all(), |_| Ok(value.clone()));
         read.err().iter().flat_map(PolicyProblem::all_of).collect::<Vec<_>>()
     };
-    let unreadable = |value: &Value| match is_readable(value) {
+    let unreadable = |value: &Value| match steering::is_readable(value) {
         true => None,
         false => problems_of(value).into_iter().next(),
     };
     let unreadable = take_out_all(&mut value, unreadable, |problem| &problem.path);
-    let mut others = if is_readable(&value) { problems_of(&value) } else { Vec::new() };
+    let mut others = if steering::is_readable(&value) { problems_of(&value) } else { Vec::new() };
     // In the order in which a snapshot is checked: the strategy comes first.
     others.sort_by_key(|problem| !problem.path.starts_with("drive"));
     unreadable.into_iter().chain(others).collect()
 }
 
 /// Every field of a policy in JSON that can't be read, as `path: message`.
-pub fn unreadable_fields(mut value: Value) -> Vec<String> {
-    let unreadable = |value: &Value| {
-        let read: Result<Policy, _> = serde_path_to_error::deserialize(value);
-        read.err().map(|error| (error.path().to_string(), error.inner().to_string()))
-    };
-    let problems = take_out_all(&mut value, unreadable, |(path, _)| path);
-    problems.into_iter().map(|(path, message)| format!("{path}: {message}")).collect()
-}
-
-/// Takes out one field after the other until there is no problem left: a reader stops at the first one.
-fn take_out_all<P>(
-    value: &mut Value,
-    problem_of: impl Fn(&Value) -> Option<P>,
-    path: impl Fn(&P) -> &str,
-) -> Vec<P> {
-    let mut problems = Vec::new();
-    while let Some(problem) = problem_of(value) {
-        let is_out = take_out(value, path(&problem));
-        problems.push(problem);
-        if !is_out {
-            break;
-        }
-    }
-    problems
-}
-
-/// Whether all fields of the text can be read; the check may still refuse the policy.
-fn is_readable(text: &Value) -> bool {
-    let Some(members) = text.as_object().cloned() else { return false };
-    let (beside, rollout): (Map<String, Value>, Map<String, Value>) =
-        members.into_iter().partition(|(name, _)| BESIDE_ROLLOUT.contains(&name.as_str()));
-    let mut policy = beside;
-    policy.insert("rollout".to_owned(), Value::Object(rollout));
-    Policy::deserialize(&Value::Object(policy)).is_ok()
-}
-
-/// Takes out the member that the path names, or the nearest one around it; an entry of a list goes with its list. False if
-/// there is none.
-fn take_out(value: &mut Value, path: &str) -> bool {
-    let Some(keys) = innermost_member(value, path) else { return false };
-    let Some((last, outer)) = keys.split_last() else { return false };
-    let parent = outer.iter().try_fold(value, |inner, key| match (inner, key) {
-        (Value::Object(members), Key::Member(name)) => members.get_mut(name),
-        (Value::Array(entries), Key::Entry(index)) => entries.get_mut(*index),
-        _ => None,
-    });
-    match (parent, last) {
-        (Some(Value::Object(members)), Key::Member(name)) => members.remove(name).is_some(),
-        _ => false,
-    }
-}
-
-/// A step of a path.
-enum Key {
-    Member(String),
-    Entry(usize),
-}
-
-/// The innermost member of an object on a path such as `a.b[0].c`, as far as the path exists. Names may have dots, as those
-/// of labels do.
-fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
-    let (mut keys, mut at, mut rest) = (Vec::new(), value, path);
-    loop {
-        rest = rest.trim_start_matches('.');
-        match at {
-            Value::Object(members) => {
-                let ends = |after: &str| after.is_empty() || after.starts_with(['.', '[']);
-                let fits = |name: &&String| rest.strip_prefix(name.as_str()).is_some_and(ends);
-                let Some(name) = members.keys().filter(fits).max_by_key(|name| name.len()) else { break };
-                (at, rest) = (members.get(name)?, rest.strip_prefix(name.as_str())?);
-                keys.push(Key::Member(name.clone()));
-            }
-            Value::Array(entries) => {
-                let entry = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-                let Some((index, after)) = entry else { break };
-                let Ok(index) = index.parse::<usize>() else { break };
-                let Some(inner) = entries.get(index) else { break };
-                (at, rest) = (inner, after);
-                keys.push(Key::Entry(index));
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => break,
-        }
-    }
-    while matches!(keys.last(), Some(Key::Entry(_))) {
-        keys.pop();
-    }
-    Some(keys).filter(|keys| !keys.is_empty())
+pub fn unreadable_fields(value: Value) -> Vec<String> {
+    let problems = daemonset::internal::unreadable_fields(value).into_iter();
+    problems.map(|(path, message)| format!("{path}: {message}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{POLICY, take_out, with_annotations};
+    use super::{POLICY, with_annotations};
     use daemonset::Policy;
     use daemonset::policy::Permissions;
     use serde_json::{from_value, json};
@@ -285,25 +175,5 @@ mod tests {
         };
         assert_eq!(policy(0), ["waves[0].upTo"]);
         assert_eq!(policy(Policy::MAX_ANNOTATION_BYTES), ["policy"]);
-    }
-
-    #[test]
-    fn the_innermost_member_of_a_path_is_taken_out() {
-        let policy = || json!({"waves": [{}, {"nodes": {"matchLabels": {"a.b/c": 1, "a": 2}}}]});
-        for (path, left) in [
-            (
-                "waves[1].nodes.matchLabels.a.b/c",
-                json!({"waves": [{}, {"nodes": {"matchLabels": {"a": 2}}}]}),
-            ),
-            ("waves[1].nodes.other", json!({"waves": [{}, {}]})),
-            ("waves[0]", json!({})),
-            ("waves[9].upTo", json!({})),
-        ] {
-            let mut value = policy();
-            assert!(take_out(&mut value, path), "{path}");
-            assert_eq!(value, left, "{path}");
-        }
-        assert!(!take_out(&mut policy(), "paused"));
-        assert!(!take_out(&mut policy(), ""));
     }
 }

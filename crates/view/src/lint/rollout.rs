@@ -5,8 +5,8 @@ use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
 use super::manifest::{Item, Lifetime};
 use daemonset::internal::Placement;
+use daemonset::internal::steering::POLICY;
 use daemonset::model::{DaemonSet, IntOrString, NodeName};
-use daemonset::policy::MARK_PREFIX;
 use daemonset::policy::{FailureAction, FailurePolicy, InvalidRolloutPolicy, RolloutPolicy, Wave};
 use daemonset::report::{RolloutReport, RolloutStage};
 use serde_json::Value;
@@ -62,9 +62,8 @@ pub(super) fn field(daemon_set: &DaemonSet, name: &str) -> String {
 
 /// The path of the policy in the annotation, if the DaemonSet has it.
 fn annotation(daemon_set: &DaemonSet) -> Option<String> {
-    let key = format!("{MARK_PREFIX}/policy");
-    let is_there = daemon_set.metadata.annotations.contains_key(&key);
-    is_there.then(|| format!("metadata.annotations[{key}]"))
+    let is_there = daemon_set.metadata.annotations.contains_key(POLICY);
+    is_there.then(|| format!("metadata.annotations[{POLICY}]"))
 }
 
 /// The input of each rule.
