@@ -186,11 +186,12 @@ pub mod internal {
     pub use crate::node::budget::node_free_at;
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
     pub use crate::node::change::rest_of as rest_beside_images;
+    pub use crate::node::changes::{Going, available_on, changes_of_turns};
     pub use crate::node::evaluation::{Evaluations, NodeEvaluation, evaluate};
     pub use crate::node::figures::{Figure, NodeFigures, Sums};
     pub use crate::node::fit::room as room_for;
     pub use crate::node::fleet::goals::live_pods;
-    pub use crate::node::fleet::{Fleet, Readiness, available_at};
+    pub use crate::node::fleet::{Fleet, Rare, Readiness};
     pub use crate::node::hold::{Hold, goal_hash};
     pub use crate::node::in_place::{ImageChanges, InPlace};
     pub use crate::node::names::one_per_node;
@@ -202,7 +203,6 @@ pub mod internal {
     pub use crate::node::turn::{next_overdue, rules as turn_rules};
     pub use crate::node::turn_end::end_turns;
     pub use crate::plan::actions::FromTemplate;
-    pub use crate::plan::burst::next_available_on;
     pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank, unseen_pulls};
     pub use crate::plan::rest_of_cluster::{PullSums, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};

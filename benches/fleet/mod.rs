@@ -146,7 +146,7 @@ impl Fleet {
         self.now
     }
 
-    /// A tracker that has planned the fleet, and whose actions on pods were accepted until no plan had one.
+    /// A tracker that has planned the fleet, and whose actions on pods and nodes were accepted until no plan had one.
     pub fn settled(&self) -> Tracker {
         let (mut tracker, mut plan) = self.first_plan();
         let mut created = 0;
@@ -159,7 +159,9 @@ impl Fleet {
                         let uid = name.as_str().into();
                         ActionOutcome::Created(ObjectRef { name, uid, ..ObjectRef::default() })
                     }
-                    Action::DeletePod { .. } => ActionOutcome::Done,
+                    Action::DeletePod { .. } | Action::UpdatePodInPlace { .. } | Action::PatchNode { .. } => {
+                        ActionOutcome::Done
+                    }
                     _ => continue,
                 };
                 created += 1;

@@ -46,7 +46,7 @@ pub struct Evaluations {
 impl Evaluations {
     /// Of all nodes of the snapshot, which are all there are.
     pub(crate) fn new(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) -> Self {
-        let nodes = evaluate(fleet, history, node_sync);
+        let nodes = evaluate(fleet, history, node_sync, None);
         let mut sums = Sums::default();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(|one, other| one.figures == other.figures) {
@@ -74,29 +74,69 @@ impl Evaluations {
     }
 }
 
-/// The evaluations of all nodes of the snapshot.
-pub fn evaluate(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) -> Vec<NodeEvaluation> {
-    let holds = Holds::new(fleet, history);
-    // Nothing but their pods tells of most nodes.
-    let is_plain = fleet.rare.is_none() && fleet.in_flight.is_empty() && fleet.taken.is_empty();
-    let evaluation = |node| {
+/// The evaluations of all nodes of the snapshot; `known` are their figures, where somebody keeps these.
+pub fn evaluate(
+    fleet: &Fleet<'_>,
+    history: &History<'_>,
+    node_sync: &NodeSync,
+    known: Option<Vec<NodeFigures>>,
+) -> Vec<NodeEvaluation> {
+    let evaluator = Evaluator {
+        fleet,
+        node_sync,
+        holds: Holds::new(fleet, history),
+        is_plain: fleet.rare.is_none() && fleet.in_flight.is_empty() && fleet.taken.is_empty(),
+    };
+    let nodes = fleet.nodes.positions();
+    match known {
+        None => nodes.map(|node| evaluator.evaluation(node)).collect(),
+        Some(figures) => {
+            let nodes = nodes.zip(figures).map(|(node, figures)| evaluator.with_figures(node, figures));
+            nodes.collect()
+        }
+    }
+}
+
+/// Evaluates one node after the other.
+struct Evaluator<'f, 'a> {
+    fleet: &'f Fleet<'a>,
+    node_sync: &'f NodeSync,
+    holds: Option<Holds<'f, 'a>>,
+    /// Nothing but their pods matters of most nodes.
+    is_plain: bool,
+}
+
+impl Evaluator<'_, '_> {
+    fn evaluation(&self, node: NodeIx) -> NodeEvaluation {
+        let Evaluator { fleet, node_sync, is_plain, .. } = *self;
         if is_plain && is_settled(fleet, node) {
-            let is_held = fleet.goals.of(node).is_held();
-            let figures = NodeFigures::SETTLED.with(Figure::Held, is_held);
+            let figures = NodeFigures::SETTLED.with(Figure::Held, fleet.goals.of(node).is_held());
             return NodeEvaluation { figures, candidate: None, hold: None };
         }
         let figures = node_figures(fleet, node_sync, node);
-        let candidate = if figures.has(Figure::Candidate) { eligible(fleet, node_sync, node) } else { None };
-        let hold = holds.as_ref().zip(candidate).and_then(|(holds, (_, pod))| holds.of(node, pod));
-        let is_held = hold.as_ref().is_some_and(|hold| hold.wait.is_some());
-        let waits = figures.has(Figure::Candidate) && !is_held && waits_for_the_limit(fleet, node_sync, node);
-        NodeEvaluation {
-            figures: figures.with(Figure::Waits, waits),
-            candidate: candidate.map(|(pod, _)| pod),
-            hold,
+        if !figures.has(Figure::Candidate) {
+            return NodeEvaluation { figures, candidate: None, hold: None };
         }
-    };
-    fleet.nodes.positions().map(evaluation).collect()
+        let mut evaluation = self.of_candidate(node, figures);
+        let waits = evaluation.wait().is_none() && waits_for_the_limit(fleet, node_sync, node);
+        evaluation.figures = figures.with(Figure::Waits, waits);
+        evaluation
+    }
+
+    fn with_figures(&self, node: NodeIx, figures: NodeFigures) -> NodeEvaluation {
+        debug_assert_eq!(figures, self.evaluation(node).figures, "the figures are those of this node");
+        if figures.has(Figure::Candidate) {
+            self.of_candidate(node, figures)
+        } else {
+            NodeEvaluation { figures, candidate: None, hold: None }
+        }
+    }
+
+    fn of_candidate(&self, node: NodeIx, figures: NodeFigures) -> NodeEvaluation {
+        let candidate = eligible(self.fleet, self.node_sync, node);
+        let hold = self.holds.as_ref().zip(candidate).and_then(|(holds, (_, pod))| holds.of(node, pod));
+        NodeEvaluation { figures, candidate: candidate.map(|(pod, _)| pod), hold }
+    }
 }
 
 /// Whether a node runs one pod, which is available and of the current revision, as it should: most nodes do.

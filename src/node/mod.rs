@@ -5,6 +5,7 @@ pub(crate) mod budget;
 pub(crate) mod candidate;
 pub(crate) mod cause;
 pub(crate) mod change;
+pub(crate) mod changes;
 pub(crate) mod evaluation;
 pub(crate) mod excuse;
 pub(crate) mod failure;

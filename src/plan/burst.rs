@@ -1,17 +1,16 @@
 //! The pod deletes and creates of one plan: their order, the cap, and when to look again.
 
 use crate::action::{CreateReason, DeleteReason, RequeueReason};
-use crate::input::placement::Placement;
 use crate::node::candidate::deletes_come_last;
+use crate::node::changes::{Going, available_on, changes_of_turns};
 use crate::node::evaluation::Evaluations;
-use crate::node::fleet::{Fleet, FleetPod};
+use crate::node::fleet::Fleet;
 use crate::node::sync::{Deletion, Means, NodeSync};
 use crate::plan::parts::Parts;
 use crate::plan::pulls::Pulls;
 use crate::plan::update::Update;
-use crate::position::{FleetIx, NodeIx};
+use crate::position::NodeIx;
 use jiff::Timestamp;
-use std::collections::BTreeSet;
 
 /// The pod deletes and creates of this plan, in order and within the cap.
 #[derive(Debug)]
@@ -133,27 +132,13 @@ fn next_change(
     let here = RequeueReason::first([
         (next_available(fleet, node_sync, update), RequeueReason::MinReadySeconds),
         (back_off_ends, RequeueReason::BackOff),
-        (fleet.expects_until, RequeueReason::InFlightExpiry),
+        (fleet.expects_until(), RequeueReason::InFlightExpiry),
         (update.place_free_at, RequeueReason::TerminationOverdue),
     ]);
     let of_rollout = fleet.goals.rollout().and_then(|rollout| rollout.known.decision.due);
-    [here, of_rollout, next_of_turns(fleet, evaluations)].into_iter().flatten().min()
-}
-
-/// The earliest instant at which time alone changes the answer about turns, pulls and changes in place.
-fn next_of_turns(fleet: &Fleet<'_>, evaluations: &Evaluations) -> Option<(Timestamp, RequeueReason)> {
-    let rare = fleet.rare.as_ref()?;
-    let holds = evaluations.nodes.iter().filter_map(|node| node.hold.as_ref()?.next).min();
-    let settled = rare.in_place.iter().filter_map(|(_, in_place)| in_place.settled_at).min();
-    let patched = rare.turns.iter().filter_map(|turn| turn.in_flight_until).min();
-    let memory = fleet.snapshot.memory.as_ref();
-    let pulls = memory.and_then(|memory| memory.pulls_in_flight_until(fleet.snapshot, &rare.unseen_pulls));
-    let of_objects = RequeueReason::first([
-        (settled, RequeueReason::InPlaceSettled),
-        (patched, RequeueReason::InFlightExpiry),
-        (pulls, RequeueReason::InFlightExpiry),
-    ]);
-    holds.into_iter().chain(of_objects).min()
+    let of_holds = evaluations.nodes.iter().filter_map(|node| node.hold.as_ref()?.next).min();
+    let of_turns = changes_of_turns(fleet).map(|(_, change)| change).min();
+    [here, of_rollout, of_holds, of_turns].into_iter().flatten().min()
 }
 
 /// When the next Ready pod that stays becomes available.
@@ -163,47 +148,14 @@ fn next_available(fleet: &Fleet<'_>, node_sync: &NodeSync, update: &Update) -> O
     }
     // The update deletes some of the pods that survive node sync, and spares some that do not.
     let going = update.deletes.iter().filter(|deletion| deletion.means != Means::Turn);
-    let mut going: Vec<FleetIx> = going.map(|deletion| deletion.pod).collect();
-    going.sort_unstable();
-    let leaving: BTreeSet<NodeIx> =
-        update.leaving.iter().filter_map(|deletion| fleet.node_of(deletion.pod)).collect();
-    let stays = |index: FleetIx, pod: &FleetPod| {
-        // A node that loses the outdated pod of a pair waits no longer.
-        let waits = |node| waits_for_availability(fleet, node_sync, node) && !leaving.contains(&node);
-        pod.is_live()
-            && !node_sync.deletes_pod(index)
-            && fleet.node_of(index).is_some_and(waits)
-            && going.binary_search(&index).is_err()
+    let mut going = Going {
+        pods: going.map(|deletion| deletion.pod).collect(),
+        spared: &update.spared,
+        leaving: update.leaving.iter().filter_map(|deletion| fleet.node_of(deletion.pod)).collect(),
     };
+    going.pods.sort_unstable();
     // The pods first, since few of a fleet wait.
-    let waiting = fleet.pods.enumerated().filter(|(_, pod)| is_not_yet_available(pod));
-    let staying = waiting.filter(|(index, pod)| stays(*index, pod)).map(|(_, pod)| pod);
-    let spared = update.spared.iter().map(|pod| fleet.pod(*pod)).filter(|pod| is_not_yet_available(pod));
-    staying.chain(spared).filter_map(|pod| fleet.available_at(pod)).min()
-}
-
-/// When the next Ready pod of a node that stays becomes available, if the update takes none of its pods.
-pub fn next_available_on(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
-    if fleet.snapshot.spec.min_ready().is_zero() {
-        return None;
-    }
-    if !waits_for_availability(fleet, node_sync, node) {
-        return None;
-    }
-    let waiting = node_sync.survivors(fleet, node).filter(|(_, pod)| is_not_yet_available(pod));
-    waiting.filter_map(|(_, pod)| fleet.available_at(pod)).min()
-}
-
-fn is_not_yet_available(pod: &FleetPod) -> bool {
-    pod.is_ready() && !pod.is_available()
-}
-
-/// Status and budget wait for the pods of target nodes. On a node where a pod may only stay, the outdated pod of a pair
-/// waits for the updated one, and the end of a turn for the new pod.
-fn waits_for_availability(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    match fleet.placement(node) {
-        Placement::Run => true,
-        Placement::ContinueOnly(_) => node_sync.keeps_a_pair(fleet, node) || fleet.turn(node).is_some(),
-        Placement::Exclude(_) => false,
-    }
+    let waiting = fleet.pods.enumerated().filter(|(_, pod)| pod.is_ready() && !pod.is_available());
+    let nodes = waiting.filter_map(|(pod, _)| fleet.node_of(pod));
+    nodes.filter_map(|node| available_on(fleet, node_sync, node, &going)).min()
 }

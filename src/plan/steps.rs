@@ -5,7 +5,7 @@ use crate::choose::{Choice, choose};
 use crate::input::Snapshot;
 use crate::input::spec::Spec;
 use crate::node::evaluation::{Evaluations, evaluate};
-use crate::node::figures::Sums;
+use crate::node::figures::{NodeFigures, Sums};
 use crate::node::fleet::Fleet;
 use crate::node::sync::{NodeSync, node_sync};
 use crate::node::turn;
@@ -101,7 +101,7 @@ pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>
 pub fn decide_chosen<'s>(
     snapshot: &'s Snapshot<'s>,
     rest: &'s RestOfCluster<'s>,
-    sums: Sums,
+    (figures, sums): (Vec<NodeFigures>, Sums),
     choice: Choice<NodeIx>,
 ) -> Decision<'s> {
     let head = match Head::new(snapshot, rest) {
@@ -109,7 +109,8 @@ pub fn decide_chosen<'s>(
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&head.fleet);
-    let nodes = evaluate(&head.fleet, &head.history, &node_sync);
+    // Kept figures are made when something about a node changes: here they must still be true.
+    let nodes = evaluate(&head.fleet, &head.history, &node_sync, Some(figures));
     carry_out(head, rest, node_sync, (Evaluations { nodes: nodes.into(), sums }, choice))
 }
 

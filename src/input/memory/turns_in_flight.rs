@@ -94,18 +94,13 @@ impl Memory {
         self.turns.pull_deletes.get(uid)?.until(snapshot)
     }
 
-    /// When the next create or delete of a pull pod expires that the snapshot does not show; `unseen` names the creates.
-    pub(crate) fn pulls_in_flight_until(
+    /// When the first of these creates of pull pods expires.
+    pub(crate) fn pulls_created_until(
         &self,
         snapshot: &Snapshot<'_>,
         unseen: &BTreeSet<&str>,
     ) -> Option<Timestamp> {
-        if self.turns.pulls.is_empty() && self.turns.pull_deletes.is_empty() {
-            return None;
-        }
-        let creates = unseen.iter().filter_map(|name| self.turns.pulls.get(*name)?.until(snapshot));
-        let there = snapshot.pods.iter().filter(|pod| pod.deleted_at.is_none());
-        creates.chain(there.filter_map(|pod| self.pull_deleted_until(pod.uid, snapshot))).min()
+        unseen.iter().filter_map(|name| self.turns.pulls.get(*name)?.until(snapshot)).min()
     }
 
     /// Forgets an action whose answer was lost and that was not done, as the stored objects show. The patch of a node is in flight until

@@ -42,7 +42,7 @@ impl<'a> Fleet<'a> {
             revision_created_at: history.current().view.and_then(|view| view.created_at),
             awaits_revision: history.awaits_current(snapshot.drives()),
             labels: Vec::new(),
-            expects_until: None,
+            expects: Vec::new(),
             live_history: IndexVec::repeat(false, history.revisions.len()),
             conflicts: Vec::new(),
             goals: Goals::default(),
@@ -66,6 +66,7 @@ impl<'a> Fleet<'a> {
             fleet.gone_or_released.extend(snapshot.facts(*pod).node.map(|node| (node, *pod)));
         }
         fleet.gone_or_released.sort_unstable();
+        fleet.expects.sort_unstable();
         fleet.conflicts.sort_unstable();
         fleet
     }
@@ -74,13 +75,9 @@ impl<'a> Fleet<'a> {
     fn expect_unseen_creates(&mut self, history: &History<'_>, unseen: &[UnseenCreate<'_>]) {
         // Those for nodes that are gone, too: their pods may exist.
         for create in unseen {
-            self.expect_until(create.until);
+            self.expects.push((self.snapshot.index.node(create.node.as_str()), create.until));
             self.mark_live_history(history.position(create.revision));
         }
-    }
-
-    fn expect_until(&mut self, until: Timestamp) {
-        self.expects_until = Some(self.expects_until.map_or(until, |other| other.min(until)));
     }
 
     fn mark_live_history(&mut self, revision: Option<HistoryIx>) {
@@ -100,13 +97,13 @@ impl<'a> Fleet<'a> {
         let pod = self.snapshot.pod(position);
         // Before the returns below: the revision of a pod that is gone is live history until its object is gone.
         self.mark_live_history(class.revision);
-        let stage = self.stage(pod);
+        let node = self.snapshot.facts(position).node;
+        let stage = self.stage(node, pod);
         let gone_or_terminating = matches!(stage, PodStage::Gone | PodStage::Terminating);
         // A pod whose deletion was accepted may be gone: a label for it could only fail.
         if pod.deleted_at.is_some() || !gone_or_terminating {
             self.labels.extend(label_needed(history, &class, stage).map(|reason| (position, reason)));
         }
-        let node = self.snapshot.facts(position).node;
         if stage == PodStage::Gone {
             self.gone_or_released.extend(node.map(|node| (node, position)));
             return None;
@@ -127,7 +124,7 @@ impl<'a> Fleet<'a> {
         Some((node, FleetPod { view: position, revision, stage, readiness, evidence, of_goal }))
     }
 
-    fn stage(&mut self, pod: &PodView<'_>) -> PodStage {
+    fn stage(&mut self, node: Option<NodeIx>, pod: &PodView<'_>) -> PodStage {
         // Most memories: no uid is looked up.
         let memory = self.snapshot.memory.as_ref();
         let has_entries = |memory: &&Memory| !memory.deletes.is_empty() || !memory.turns.in_place.is_empty();
@@ -139,7 +136,7 @@ impl<'a> Fleet<'a> {
         let deleting = memory.filter(has_entries).and_then(in_flight_until);
         // Once the list shows the deletion, the end of the entry changes nothing.
         if let (None, Some(until)) = (pod.deleted_at, deleting) {
-            self.expect_until(until);
+            self.expects.push((node, until));
         }
         let terminating = pod.deleted_at.is_some() || deleting.is_some();
         match (terminating, pod.phase) {

@@ -54,8 +54,9 @@ pub struct Fleet<'a> {
     pub awaits_revision: bool,
     /// Labels that pods need.
     pub labels: Vec<(PodIx, LabelReason)>,
-    /// When the first of the creates and deletes that the snapshot does not show expires.
-    pub expects_until: Option<Timestamp>,
+    /// When each of the creates, deletes and changes in place that the snapshot does not show expires, by node; `None` for one that is not
+    /// in the snapshot.
+    expects: Vec<(Option<NodeIx>, Timestamp)>,
     /// Whether a pod has the hash of this revision.
     live_history: IndexVec<HistoryIx, bool>,
     /// The nodes of live pods whose generation says updated while their hash label names another known revision; sorted.
@@ -338,6 +339,18 @@ impl<'a> Fleet<'a> {
         self.taken.get(found).map(|(_, at)| *at)
     }
 
+    /// When the first of the creates, deletes and changes in place expires that the snapshot does not show.
+    pub fn expects_until(&self) -> Option<Timestamp> {
+        self.expects.iter().map(|(_, until)| *until).min()
+    }
+
+    /// The same of one node.
+    pub fn expects_until_on(&self, node: NodeIx) -> Option<Timestamp> {
+        let first = self.expects.partition_point(|(other, _)| *other < Some(node));
+        let first = self.expects.get(first).filter(|(other, _)| *other == Some(node));
+        first.map(|(_, until)| *until)
+    }
+
     /// The nodes in turn, by node.
     pub fn turns(&self) -> &[NodeTurn<'a>] {
         self.rare.as_ref().map_or(&[], |rare| &rare.turns)
@@ -435,9 +448,10 @@ impl<'a> Fleet<'a> {
         view.deletion_asked_at().or_else(|| deletes?.get(view.uid).map(|delete| delete.at))
     }
 
-    /// When a Ready pod becomes available; `None` when time alone never makes it so.
+    /// When a Ready pod becomes available; `None` when time alone never makes it so: for a missing transition time, and for an instant
+    /// beyond the last one that a [`Timestamp`] has.
     pub fn available_at(&self, pod: &FleetPod) -> Option<Timestamp> {
-        available_at(self.snapshot, self.ready_since(pod))
+        self.ready_since(pod)?.checked_add(self.snapshot.spec.min_ready()).ok()
     }
 
     /// Orders two live pods of a node by which is the better one to keep: available before Ready before updated before
@@ -452,9 +466,4 @@ impl<'a> Fleet<'a> {
         };
         rank(a).cmp(&rank(b))
     }
-}
-
-/// `None` for a missing transition time, and for an instant beyond the last one that a [`Timestamp`] has.
-pub fn available_at(snapshot: &Snapshot<'_>, ready_since: Option<Timestamp>) -> Option<Timestamp> {
-    ready_since.and_then(|since| since.checked_add(snapshot.spec.min_ready()).ok())
 }

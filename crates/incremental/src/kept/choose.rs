@@ -138,18 +138,19 @@ impl Kept {
         let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
         slots.extend(choice.deletes.iter().map(|(_, slot)| *slot));
         slots.extend(choice.creates.iter().chain(&choice.leaving));
-        slots.extend(self.first_lacking(cap + choice.deletes.len()));
+        slots.extend(self.first_lacking(cap, choice.deletes.len()));
         (choice, slots)
     }
 
-    /// The first nodes that need a pull pod, so many beyond the places that are free.
-    fn first_lacking(&self, beyond: usize) -> impl Iterator<Item = Slot> {
+    /// The first nodes that may get a pull pod, where so many others among them lose their pod instead.
+    fn first_lacking(&self, cap: usize, others: usize) -> impl Iterator<Item = Slot> {
         let evaluations = &self.evaluations;
         let rules = self.spec.policy.pull.as_ref().filter(|_| !evaluations.lacking_pulls.is_empty());
-        let count = rules.map_or(0, |rules| {
-            let free = pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize);
-            free.min(beyond) + beyond
+        let free = rules.map_or(0, |rules| {
+            pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize)
         });
+        // Most plans of an update: as many pull as may, and no other node is looked at.
+        let count = if free == 0 { 0 } else { free.min(cap) + others };
         evaluations.lacking_pulls.iter().take(count).map(|(_, (_, slot))| *slot)
     }
 

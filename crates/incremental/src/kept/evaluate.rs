@@ -2,19 +2,41 @@
 
 use super::evaluation::{Effect, Effects, Instants, KeptEvaluation, Rare};
 use daemonset::internal::{
-    Claim, Evaluations, Figure, Fleet, FleetIx, History, InPlace, IndexVec, NodeEvaluation, NodeIx,
-    NodePulls, NodeSync, Notes, Placement, PodIx, Strategy, deletes_come_last, goal_hash, next_available_on,
-    next_overdue, node_free_at, patched_nodes, place_in_turn, pull_pod_name, pull_rank, turn_rules, urgency,
+    Claim, Evaluations, Figure, Fleet, FleetIx, Going, History, InPlace, IndexVec, NodeEvaluation, NodeIx,
+    NodePulls, NodeSync, Notes, Placement, PodIx, Strategy, available_on, changes_of_turns,
+    deletes_come_last, goal_hash, next_overdue, node_free_at, patched_nodes, place_in_turn, pull_pod_name,
+    pull_rank, turn_rules, urgency,
 };
 use daemonset::{Memory, RequeueReason};
 use jiff::{SignedDuration, Timestamp};
 
 /// The first steps of a decision: they look at each node by itself.
 pub(super) struct Steps<'s> {
-    pub(super) history: &'s History<'s>,
+    history: &'s History<'s>,
     pub(super) fleet: &'s Fleet<'s>,
     pub(super) node_sync: &'s NodeSync,
     pub(super) evaluations: &'s Evaluations,
+    /// When time alone changes turns, pulls and changes in place, by node.
+    changes: Vec<(Option<NodeIx>, (Timestamp, RequeueReason))>,
+    /// The changes in place of pods, whoever owns them, by node.
+    in_place: Vec<(Option<NodeIx>, &'s InPlace)>,
+}
+
+impl<'s> Steps<'s> {
+    pub(super) fn new(
+        history: &'s History<'s>,
+        fleet: &'s Fleet<'s>,
+        node_sync: &'s NodeSync,
+        evaluations: &'s Evaluations,
+    ) -> Self {
+        let mut changes: Vec<_> = changes_of_turns(fleet).collect();
+        changes.sort_unstable();
+        let in_place = fleet.rare.iter().flat_map(|rare| &rare.in_place);
+        let node = |pod: PodIx| fleet.snapshot.facts(pod).node;
+        let mut in_place: Vec<_> = in_place.map(|(pod, change)| (node(*pod), change)).collect();
+        in_place.sort_by_key(|(node, _)| *node);
+        Steps { history, fleet, node_sync, evaluations, changes, in_place }
+    }
 }
 
 impl Steps<'_> {
@@ -94,9 +116,11 @@ impl Steps<'_> {
     /// Whether the node is in turn, has a pull pod, or a pod that was changed in its place.
     fn is_touched(&self, node: NodeIx) -> bool {
         let fleet = self.fleet;
-        let ended = fleet.rare.iter().flat_map(|rare| &rare.ended_turns);
+        let has_ended = |rare: &daemonset::internal::Rare<'_>| {
+            rare.ended_turns.binary_search_by_key(&node, |turn| turn.node).is_ok()
+        };
         fleet.turn(node).is_some()
-            || ended.into_iter().any(|turn| turn.node == node)
+            || fleet.rare.as_deref().is_some_and(has_ended)
             || !fleet.pull_pods_of(node).is_empty()
             || self.changes_on(node).next().is_some()
     }
@@ -123,14 +147,7 @@ impl Steps<'_> {
                 .into_iter()
                 .flatten()
                 .min(),
-            change: RequeueReason::first([
-                (next_available_on(fleet, node_sync, node), RequeueReason::MinReadySeconds),
-                (node_sync.back_off(node).map(|backed_off| backed_off.until), RequeueReason::BackOff),
-                (self.expects_until(node, memory), RequeueReason::InFlightExpiry),
-            ])
-            .into_iter()
-            .chain(self.next_of_turns(node, evaluation, memory))
-            .min(),
+            change: self.change(node, evaluation),
             place_free: match (snapshot.spec().strategy, fleet.placement(node)) {
                 (Strategy::Surge { .. }, Placement::Run) => node_free_at(fleet, node_sync, node),
                 _ => None,
@@ -145,29 +162,18 @@ impl Steps<'_> {
         self.fleet.goals.rollout()?.known.nodes.at(node).facts.failing.changes_at
     }
 
-    /// When time alone changes the answer about turns, pulls and changes in place, with the reason to look again.
-    fn next_of_turns(
-        &self,
-        node: NodeIx,
-        evaluation: &NodeEvaluation,
-        memory: Option<&Memory>,
-    ) -> Option<(Timestamp, RequeueReason)> {
-        let fleet = self.fleet;
-        fleet.rare.as_ref()?;
-        let snapshot = fleet.snapshot;
-        let settled = self.changes_on(node).filter_map(|change| change.settled_at).min();
-        let patched = fleet.turn(node).and_then(|turn| turn.in_flight_until);
-        let pulls = fleet.pull_pods_of(node).iter().filter(|pod| !pod.is_terminating);
-        let deleted = memory.and_then(|memory| {
-            pulls.filter_map(|pod| memory.pull_deleted_until(pod.view.uid, snapshot)).min()
-        });
-        let of_objects = RequeueReason::first([
-            (settled, RequeueReason::InPlaceSettled),
-            (patched, RequeueReason::InFlightExpiry),
-            (deleted, RequeueReason::InFlightExpiry),
+    /// The first change that time alone brings, with the reason to look again.
+    fn change(&self, node: NodeIx, evaluation: &NodeEvaluation) -> Option<(Timestamp, RequeueReason)> {
+        let Steps { fleet, node_sync, .. } = *self;
+        let available = available_on(fleet, node_sync, node, &Going::default());
+        let here = RequeueReason::first([
+            (available, RequeueReason::MinReadySeconds),
+            (node_sync.back_off(node).map(|backed_off| backed_off.until), RequeueReason::BackOff),
+            (fleet.expects_until_on(node), RequeueReason::InFlightExpiry),
         ]);
         let of_hold = evaluation.hold.as_ref().and_then(|hold| hold.next);
-        of_hold.into_iter().chain(of_objects).min()
+        let of_turns = of_node(&self.changes, node);
+        here.into_iter().chain(of_hold).chain(of_turns.map(|(_, change)| *change)).min()
     }
 
     /// When time alone changes the evaluation by turns, pulls and changes in place.
@@ -196,9 +202,7 @@ impl Steps<'_> {
 
     /// The changes in place of pods on a node, whoever owns them.
     fn changes_on(&self, node: NodeIx) -> impl Iterator<Item = &InPlace> {
-        let changes = self.fleet.rare.iter().flat_map(|rare| &rare.in_place);
-        let here = changes.filter(move |(pod, _)| self.fleet.snapshot.facts(*pod).node == Some(node));
-        here.map(|(_, change)| change)
+        of_node(&self.in_place, node).map(|(_, change)| *change)
     }
 
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
@@ -227,23 +231,6 @@ impl Steps<'_> {
         of_pods.chain(of_memory).min()
     }
 
-    /// When the first create or delete of the node expires that the snapshot does not show.
-    fn expects_until(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
-        let snapshot = self.fleet.snapshot;
-        let create = self.fleet.in_flight(node).map(|create| create.until);
-        let has_entries =
-            |memory: &&Memory| !memory.deletes().is_empty() || !memory.turns().in_place.is_empty();
-        let deletes = memory.filter(has_entries).into_iter().flat_map(|memory| {
-            let ours = self.changing_pods_of(node).filter(|pod| self.is_ours(*pod));
-            let unseen = ours.map(|pod| snapshot.pod(pod)).filter(|pod| pod.deleted_at.is_none());
-            unseen.filter_map(|pod| {
-                let deleting = memory.deleting_until(pod.uid, snapshot);
-                deleting.or_else(|| memory.changing_until(pod, snapshot))
-            })
-        });
-        deletes.chain(create).min()
-    }
-
     /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
     fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> + Clone {
         let list = &self.fleet.gone_or_released;
@@ -260,9 +247,10 @@ impl Steps<'_> {
         let first = conflicts.partition_point(|other| *other < Some(node));
         conflicts.iter().skip(first).take_while(|other| **other == Some(node)).count() as u32
     }
+}
 
-    fn is_ours(&self, pod: PodIx) -> bool {
-        let snapshot = self.fleet.snapshot;
-        snapshot.facts(pod).verdict(snapshot.pod(pod)).is_ours()
-    }
+/// The entries of a node, of entries in the order of their nodes.
+fn of_node<T>(entries: &[(Option<NodeIx>, T)], node: NodeIx) -> impl Iterator<Item = &(Option<NodeIx>, T)> {
+    let first = entries.partition_point(|(other, _)| *other < Some(node));
+    entries.iter().skip(first).take_while(move |(other, _)| *other == Some(node))
 }

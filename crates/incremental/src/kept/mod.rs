@@ -227,8 +227,8 @@ impl Kept {
     fn take_evaluations(&mut self, steps: &Steps<'_>, order: &[NodeIx]) {
         let Steps { history, fleet, node_sync, evaluations, claim, .. } = steps;
         let sums = evaluations.sums.clone();
-        let evaluations = evaluate::Steps { history, fleet, node_sync, evaluations }
-            .evaluations(claim, order.iter().copied());
+        let steps = evaluate::Steps::new(history, fleet, node_sync, evaluations);
+        let evaluations = steps.evaluations(claim, order.iter().copied());
         // The decision has looked at all nodes: none is dirty any more.
         while self.objects.next_dirty().is_some() {}
         for ((_, node), evaluation) in self.objects.nodes.iter_mut().zip(evaluations) {

@@ -194,9 +194,9 @@ impl Kept {
         }
         end_turns(&mut fleet);
         let node_sync = node_sync(&fleet);
-        let nodes = evaluate(&fleet, &history, &node_sync).into();
+        let nodes = evaluate(&fleet, &history, &node_sync, None).into();
         let evaluations = &Evaluations { nodes, sums: Sums::default() };
-        let steps = evaluate::Steps { history: &history, fleet: &fleet, node_sync: &node_sync, evaluations };
+        let steps = evaluate::Steps::new(&history, &fleet, &node_sync, evaluations);
         let evaluations = steps.evaluations(&claim, fleet.nodes.positions());
         self.keep_image_changes(&fleet);
         drop((fleet, history));
@@ -236,7 +236,10 @@ impl Kept {
             waiting,
             lacks_places,
         };
-        let decision = decide_chosen(&snapshot, &rest, self.evaluations.sums.clone(), choice);
+        let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
+        let figures = nodes.map(|node| node.evaluation.figures).collect();
+        let sums = self.evaluations.sums.clone();
+        let decision = decide_chosen(&snapshot, &rest, (figures, sums), choice);
         let Ok(mut plan) = plan_decided(&snapshot, &decision, &FromTemplate);
         if let Decision::Synced(steps) = &decision {
             self.keep_image_changes(&steps.fleet);
