@@ -6,8 +6,9 @@
 //! ```
 #![allow(clippy::restriction)]
 
+use daemonset::manifests::{Manifests, NewPod};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-use daemonset::{Action, Manifests, NewPod, Observed, Policy, Reconciler};
+use daemonset::{Action, Observed, Policy, Reconciler};
 use serde_json::{Value, from_value, json};
 
 /// The image for each kind of GPU.

@@ -56,7 +56,7 @@
 //! | [`Snapshot`], [`Policy`] | the checked input, and the caller's choices |
 //! | [`reconcile()`], [`plan`] | the decision, without and with a [`Report`]; pure functions beneath the driver |
 //! | [`outlook`] | whether a rollout still moves, and its obstacles |
-//! | [`Manifests`] | objects that the caller makes for each node, in place of the template's pods |
+//! | [`manifests`] | objects that the caller makes for each node, in place of the template's pods |
 //! | [`Recording`] | one JSON object for each decision, for replay |
 //! | [`model`], [`kubernetes`] | the objects, and the vocabulary that they share; [`model::Owner`] for a custom kind |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
@@ -107,7 +107,7 @@ mod input;
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
 pub mod kube;
-mod manifests;
+pub mod manifests;
 #[cfg(daemonset_mutants)]
 #[doc(hidden)]
 pub mod mutants;
@@ -141,7 +141,6 @@ pub use input::policy::{self, Policy};
 pub use input::{Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
-pub use manifests::{CustomSnapshot, InvalidManifest, ManifestProblem, Manifests, NewPod, TemplateManifests};
 pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
 pub use reconciler::{PlanError, Reconciler, Recorded, UnexpectedAction};

@@ -31,7 +31,8 @@ use thiserror::Error;
 /// executes creates and deletes itself: the calls of `daemonset::kube` are those for pods.
 ///
 /// ```
-/// use daemonset::{Action, Manifests, NewPod, Observed, Policy, Reconciler, Recording, model};
+/// use daemonset::manifests::{Manifests, NewPod};
+/// use daemonset::{Action, Observed, Policy, Reconciler, Recording, model};
 /// use serde_json::{Value, json};
 ///
 /// /// Large nodes get more memory.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The full manifest of a pod to create.
 ///
-/// All creates of a plan share one body, except where a caller has its own [`Manifests`](crate::Manifests).
+/// All creates of a plan share one body, except where a caller has its own [`Manifests`](crate::manifests::Manifests).
 /// [`to_value`](PodManifest::to_value) and the JSON form give the whole manifest. Two manifests are equal if they give the same
 /// object for the same node.
 ///

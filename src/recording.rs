@@ -64,7 +64,7 @@ pub struct Recording {
     /// The caller's choices.
     #[serde(default, deserialize_with = "null_is_default", skip_serializing_if = "Policy::is_default")]
     pub policy: Policy,
-    /// The inputs of the caller's [`Manifests`]; null and absent without them.
+    /// The inputs of the caller's [`Manifests`](crate::manifests::Manifests); null and absent without them.
     #[serde(rename = "ingredients", default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
     /// The caller's memory.

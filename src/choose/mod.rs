@@ -25,7 +25,7 @@ pub trait Candidates {
     /// The first `count` of a group. Where a policy asks for turns: all that are in turn, and the first `count` that may begin one.
     fn first(&mut self, group: Readiness, count: u32, turns: Option<&mut TurnRooms>) -> First<Self::Node>;
 
-    /// The nodes in turn that are not excused and have a Ready candidate, from this place on in the [order of turns](turns). They are no
+    /// The nodes in turn that are not excused and have a Ready candidate, from this place on in the order of turns. They are no
     /// candidates from now on.
     fn in_turn_from(&mut self, place: u32) -> InTurn<Self::Node>;
 

@@ -108,7 +108,7 @@ impl ApiCall {
     /// The call that executes this action; `None` for [`Action::Requeue`], which needs no call.
     ///
     /// The status and events are those of the kind in [`DaemonSet::owner`](field@DaemonSet::owner). Creates and deletes
-    /// are calls for pods: a caller whose [`Manifests`](crate::Manifests) are of another kind makes these calls itself.
+    /// are calls for pods: a caller whose [`Manifests`](crate::manifests::Manifests) are of another kind makes these calls itself.
     ///
     /// The uid protects an object that was replaced since the snapshot. The resource version is a precondition, too, of a
     /// whole status, which must not undo the write of another client, of a restored template, of the patch of a node, and of the deletion

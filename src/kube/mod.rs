@@ -38,7 +38,7 @@ pub use call::{ApiCall, Caller, PatchType, Preconditions, Verb};
 
 /// Whether an existing revision is the one that [`Action::CreateRevision`](crate::Action::CreateRevision) creates: of this
 /// DaemonSet and of its template. Then `AlreadyExists` is success: the plan was made from a snapshot that did not show the
-/// revision yet (v1.36 `update.go snapshot`). The inputs of [`Manifests`](crate::Manifests) are a part of its name.
+/// revision yet (v1.36 `update.go snapshot`). The inputs of [`Manifests`](crate::manifests::Manifests) are a part of its name.
 #[must_use]
 pub fn is_own_revision(revision: &ControllerRevision, ds: &DaemonSet) -> bool {
     let metadata = &revision.metadata;

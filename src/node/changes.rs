@@ -50,7 +50,7 @@ fn waits_for_availability(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx)
     }
 }
 
-/// The instants at which time alone changes the answer about turns, pulls and changes in place, but for what [holds](crate::node::hold) a
+/// The instants at which time alone changes the answer about turns, pulls and changes in place, but for what holds a
 /// candidate; each with its node, or `None` where that is not in the snapshot.
 pub fn changes_of_turns<'f>(
     fleet: &'f Fleet<'_>,

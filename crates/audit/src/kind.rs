@@ -163,7 +163,7 @@ pub enum ViolationKind {
     /// A manifest is for its node, of the revision that the node should run, owned by the DaemonSet, and matches its selector. It is tied
     /// to its node by the policy's binding, and has the tolerations that placement counts on, and no others. It has the name of
     /// [`PodNames`](daemonset::policy::PodNames), which no other pod has. An object of the
-    /// caller's [`Manifests`](daemonset::Manifests) may be tied in either way, and have more tolerations and another name
+    /// caller's [`Manifests`](daemonset::manifests::Manifests) may be tied in either way, and have more tolerations and another name
     /// (v1.36 `util.CreatePodTemplate`, `ReplaceDaemonSetPodNodeNameNodeAffinity`). A pull pod has the images of that revision and, of its
     /// template, the parts that a pull needs ([`PullPolicy`](daemonset::policy::PullPolicy)).
     #[error("the manifest's {field} is wrong")]

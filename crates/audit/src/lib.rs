@@ -22,7 +22,8 @@ mod violation;
 pub use kind::{BudgetFigure, ViolationKind};
 pub use violation::{Violation, ViolationSubject};
 
-use daemonset::{Action, CustomSnapshot, Snapshot};
+use daemonset::manifests::CustomSnapshot;
+use daemonset::{Action, Snapshot};
 use fleet::context::Context;
 use fleet::{Fleet, Sums};
 use goals::{Goals, Surroundings};
@@ -102,7 +103,8 @@ fn audit_towards(snapshot: &Snapshot<'_>, goals: &Goals<'_>, actions: &[Action])
 /// As [`audit()`], of a plan whose objects the caller makes.
 ///
 /// ```
-/// use daemonset::{Recording, TemplateManifests};
+/// use daemonset::manifests::TemplateManifests;
+/// use daemonset::Recording;
 /// use daemonset_audit::audit_custom;
 /// use serde_json::{from_value, json};
 ///

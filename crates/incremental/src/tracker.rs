@@ -2,11 +2,12 @@
 
 use crate::kept::{Change, Kept, about};
 use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
+use daemonset::manifests::TemplateManifests;
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
-    Policy, Reconciler, Recorded, Recording, RevisionView, Snapshot, TemplateManifests, plan,
+    Policy, Reconciler, Recorded, Recording, RevisionView, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,7 @@ use thiserror::Error;
 /// [apply](Self::apply) each change; those of one name in their order, all others in any order. Wherever the changes do not suffice,
 /// [`apply`](Self::apply) and [`plan`](Self::plan) say so: then all objects are listed again. After a watch was interrupted,
 /// [`forget_objects`](Self::forget_objects) does the same. The pods are those of the template: callers with
-/// [`Manifests`](daemonset::Manifests) use a [`Reconciler`].
+/// [`Manifests`](daemonset::manifests::Manifests) use a [`Reconciler`].
 ///
 /// ```
 /// use daemonset::{NodeView, Observed, Policy, model};

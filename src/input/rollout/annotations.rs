@@ -242,7 +242,7 @@ impl Policy {
     }
 
     /// These choices, once the annotations are read, for a caller whose manifests have these
-    /// [`inputs`](crate::Manifests::inputs).
+    /// [`inputs`](crate::manifests::Manifests::inputs).
     ///
     /// ```
     /// use daemonset::{Policy, model::DaemonSet, policy::Permissions};

@@ -1,9 +1,10 @@
 //! The recorded cases under another kind of owner, another binding, and a caller's manifests: only the named parts of a plan
 //! change, and each plan breaks no rule.
 
+use daemonset::manifests::{Manifests, NewPod, TemplateManifests};
 use daemonset::model::Owner;
 use daemonset::policy::{Binding, DaemonTolerations};
-use daemonset::{Action, Manifests, NewPod, Recording, TemplateManifests, reconcile};
+use daemonset::{Action, Recording, reconcile};
 use daemonset_audit::{audit, audit_custom};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -2,10 +2,9 @@
 
 use super::tracker::observed;
 use crate::support::{given, node, rolling};
+use daemonset::manifests::{Manifests, NewPod};
 use daemonset::report::Warning;
-use daemonset::{
-    ActionOutcome, Manifests, NewPod, PlanError, Policy, Reconciler, Recorded, UnexpectedAction,
-};
+use daemonset::{ActionOutcome, PlanError, Policy, Reconciler, Recorded, UnexpectedAction};
 use serde_json::Value;
 
 /// Manifests that are made while a step of the decision meets a bug.

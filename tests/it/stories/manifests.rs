@@ -1,11 +1,9 @@
 //! Objects that the caller makes: bodies per node, inputs in the revision, and refused ones.
 
 use crate::support::{Given, given, new, node, old, on_delete, revision, rolling};
+use daemonset::manifests::{ManifestProblem, Manifests, NewPod, TemplateManifests};
 use daemonset::policy::Permissions;
-use daemonset::{
-    Action, ManifestProblem, Manifests, NewPod, Observed, PlanError, Policy, Reconciler, Recording,
-    TemplateManifests, plan,
-};
+use daemonset::{Action, Observed, PlanError, Policy, Reconciler, Recording, plan};
 use daemonset_audit::{ViolationKind, audit_custom};
 use serde_json::{Value, json, to_value};
 

@@ -1,7 +1,8 @@
 //! Plans that are read from JSON: those that hold other objects than pods, those of other versions, and hostile ones.
 
 use crate::support::{Given, given, new, node, old, rolling, round_trip, template};
-use daemonset::{Action, ActionOutcome, Manifests, Memory, NewPod, Plan};
+use daemonset::manifests::{Manifests, NewPod};
+use daemonset::{Action, ActionOutcome, Memory, Plan};
 use daemonset_audit::{audit, audit_custom};
 use serde_json::{Value, json, to_value};
 use std::sync::Arc;

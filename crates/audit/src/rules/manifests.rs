@@ -258,7 +258,8 @@ fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool
 #[expect(clippy::disallowed_methods, reason = "the actions to judge are a plan's")]
 mod tests {
     use super::*;
-    use daemonset::{Recording, TemplateManifests};
+    use daemonset::Recording;
+    use daemonset::manifests::TemplateManifests;
     use serde_json::{from_value, json};
 
     /// The planner makes no such object, so that only the audit's own reading of it is tested here.

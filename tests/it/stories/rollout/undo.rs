@@ -473,7 +473,7 @@ fn base_is_marked_once_the_other_controller_has_adopted_it() {
 
 #[test]
 fn inputs_of_manifests_are_refused() {
-    use daemonset::{Manifests, NewPod};
+    use daemonset::manifests::{Manifests, NewPod};
 
     struct Own;
     impl Manifests for Own {
