@@ -182,6 +182,16 @@ pub enum WaitsOn {
     OtherController,
 }
 
+/// From when on a wait is an obstacle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlocksFrom {
+    Now,
+    /// Never, where there is none.
+    Instant(Option<Timestamp>),
+    /// Since the last of the node's updated pods is not Ready.
+    UnreadyPod,
+}
+
 /// Lists each kind of wait once, with its word in JSON, metrics and `plan --batch`.
 macro_rules! kinds {
     ($($kind:ident $word:literal,)*) => {
@@ -326,6 +336,36 @@ impl Wait {
             | Wait::Revision
             | Wait::OtherControllerCreates
             | Wait::NameTaken { .. } => None,
+        }
+    }
+
+    /// From when on it is an [obstacle](Self::obstacle), if it is one.
+    pub(crate) fn blocks_from(&self) -> BlocksFrom {
+        match self {
+            Wait::Ready => BlocksFrom::UnreadyPod,
+            Wait::Termination { overdue_at } => BlocksFrom::Instant(*overdue_at),
+            Wait::Gates { turn: Some(turn), .. } => BlocksFrom::Instant(turn.late_from()),
+            Wait::NextPlan
+            | Wait::MaxUnavailable { .. }
+            | Wait::MaxSurge { .. }
+            | Wait::Rollout { .. }
+            | Wait::ManualDelete
+            | Wait::MinReadySeconds { .. }
+            | Wait::BackOff { .. }
+            | Wait::CreatedPod { .. }
+            | Wait::Return { .. }
+            | Wait::TargetNodes { .. }
+            | Wait::NodeLeaves { .. }
+            | Wait::TurnsFrozen
+            | Wait::NodePatch { .. }
+            | Wait::NodeUnreachable
+            | Wait::Gates { turn: None, .. }
+            | Wait::Pull
+            | Wait::Fit { .. }
+            | Wait::Room
+            | Wait::Revision
+            | Wait::OtherControllerCreates
+            | Wait::NameTaken { .. } => BlocksFrom::Now,
         }
     }
 

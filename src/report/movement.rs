@@ -1,7 +1,7 @@
 //! Whether a node moves, and the obstacles of a fleet that does not.
 
 use crate::node::obstacle::ObstacleKind;
-use crate::node::wait::{Wait, WaitsOn};
+use crate::node::wait::{BlocksFrom, Wait, WaitsOn};
 use crate::report::{BudgetUse, NodeOutcome, NodeVerdict, Plan, PodState, PodVerdict, Situation};
 use crate::rollout::report::{HoldReason, WaveProgress};
 use jiff::{SignedDuration, Timestamp};
@@ -59,11 +59,10 @@ impl Movement {
     fn of_wait(wait: &Wait, not_ready_since: impl FnOnce() -> Option<Timestamp>) -> Self {
         let Some(kind) = wait.obstacle() else { return Movement::without_obstacle(wait.on()) };
         // Without an instant it waits, however long.
-        let since = match wait {
-            Wait::Ready => not_ready_since(),
-            Wait::Termination { overdue_at } => *overdue_at,
-            Wait::Gates { turn: Some(turn), .. } => turn.late_from(),
-            _ => return Movement::Blocked(kind),
+        let since = match wait.blocks_from() {
+            BlocksFrom::Now => return Movement::Blocked(kind),
+            BlocksFrom::Instant(since) => since,
+            BlocksFrom::UnreadyPod => not_ready_since(),
         };
         since.map_or(Movement::Waiting, |since| Movement::BlockedFrom(kind, since))
     }

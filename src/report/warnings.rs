@@ -59,6 +59,10 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
 /// Gates that are overdue, names that are taken, and pods that do not settle.
 fn about_turns(steps: &Steps<'_>) -> Vec<Warning> {
     let Steps { fleet, node_sync, evaluations, rest, .. } = steps;
+    // Most plans: no policy asks for any of these.
+    if fleet.rare.is_none() && rest.notes.is_empty() {
+        return Vec::new();
+    }
     let (mut overdue, mut taken, mut stuck) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut add = |name: &str, notes: Notes| {
         let name = || NodeName::from(name);
@@ -68,10 +72,8 @@ fn about_turns(steps: &Steps<'_>) -> Vec<Warning> {
         taken.extend(name_taken.map(|pod| (name(), pod)));
         stuck.extend((!pods.is_empty()).then(|| (name(), pods)));
     };
-    if fleet.rare.is_some() {
-        for (node, evaluation) in evaluations.nodes.enumerated() {
-            add(fleet.node_view(node).name, Notes::new(fleet, node_sync, node, evaluation));
-        }
+    for (node, evaluation) in evaluations.nodes.enumerated() {
+        add(fleet.node_view(node).name, Notes::new(fleet, node_sync, node, evaluation));
     }
     rest.notes.iter().for_each(|(name, notes)| add(name, (*notes).clone()));
     let overdue = (!overdue.is_empty()).then_some(Warning::TurnOverdue { nodes: overdue });

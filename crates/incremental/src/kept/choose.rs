@@ -73,9 +73,9 @@ impl Candidates for Ordered<'_> {
         }
         let candidates = self.kept.evaluations.group(group);
         let (count, cap) = (candidates.len().min(count as usize), self.cap(group));
-        let mut nodes: Vec<Slot> = candidates.iter().take(count.min(cap)).collect();
-        let waits = |slot: &Slot| self.evaluation(*slot).is_some_and(KeptEvaluation::waits);
+        let waits = |slot: &&Slot| self.evaluation(**slot).is_some_and(KeptEvaluation::waits);
         if count == candidates.len() {
+            let mut nodes = candidates.first(cap);
             // All candidates of the group: its kept number of waiting ones holds, and no walk counts them.
             if count > cap {
                 let first: BTreeSet<Slot> = nodes.iter().copied().collect();
@@ -85,9 +85,10 @@ impl Candidates for Ordered<'_> {
             }
             return First { nodes, count: count as u32, waiting: candidates.waiting() };
         }
-        let waiting = candidates.iter().take(count).filter(waits).count() as u32;
-        let beyond = candidates.iter().take(count).skip(cap);
-        nodes.extend(beyond.filter(|slot| self.looked_at.contains(slot)));
+        let mut nodes = candidates.first(count);
+        let waiting = nodes.iter().filter(waits).count() as u32;
+        let beyond = nodes.split_off(cap.min(count));
+        nodes.extend(beyond.into_iter().filter(|slot| self.looked_at.contains(slot)));
         First { nodes, count: count as u32, waiting }
     }
 

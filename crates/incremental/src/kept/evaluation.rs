@@ -161,11 +161,16 @@ impl Candidates {
         self.0.get(passage as usize).into_iter().flat_map(Order::iter)
     }
 
-    /// All of them, in one order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Slot> {
+    /// The first `count` of all of them, in one order.
+    pub(super) fn first(&self, count: usize) -> Vec<Slot> {
+        let slot = |(_, (_, slot)): Ranked<'_>| *slot;
         let [in_turn, counted, excused] = &self.0;
+        // Most fleets have no others.
+        if in_turn.length + excused.length == 0 {
+            return counted.iter().take(count).map(slot).collect();
+        }
         let rest = merge(counted.iter(), excused.iter());
-        merge(in_turn.iter(), rest).map(|(_, (_, slot))| *slot)
+        merge(in_turn.iter(), rest).take(count).map(slot).collect()
     }
 
     fn order(&mut self, evaluation: &KeptEvaluation) -> &mut Order {

@@ -276,6 +276,10 @@ const _: () = assert!(size_of::<KeptPod>() <= 64);
 pub(super) struct SharedByPods {
     pub(super) labels: Labels,
     pub(super) tolerations: Vec<Toleration>,
+    /// The hash label, which each decision reads.
+    pub(super) hash: Option<Box<str>>,
+    /// The label of the template generation.
+    pub(super) generation: Option<Box<str>>,
 }
 
 /// Facts that few pods have.

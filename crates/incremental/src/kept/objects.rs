@@ -30,6 +30,8 @@ struct Shared {
     facts: SharedByPods,
     /// How many kept pods have them.
     uses: u32,
+    /// How many pods of the DaemonSet are among these.
+    live: u32,
 }
 
 /// Nodes and pods.
@@ -46,7 +48,7 @@ pub(super) struct Objects {
     own_names: Option<BTreeMap<Box<str>, Slot>>,
     /// The key of the hash label.
     hash_key: Box<str>,
-    /// How many pods of the DaemonSet carry each hash.
+    /// The hashes that pods of the DaemonSet carry, each with how many shared facts of such pods have it.
     live_hashes: BTreeMap<Box<str>, u32>,
     /// The shared facts of the pod that was put last: most often the next one has the same.
     last_shared: Slot,
@@ -132,12 +134,12 @@ impl Objects {
 
     /// The relation of a pod to the DaemonSet.
     pub(super) fn relation<'o>(&'o self, pod: &'o KeptPod) -> PodRelation<'o> {
-        let label = |key: &str| self.shared(pod.shared)?.labels.get(key);
+        let shared = self.shared(pod.shared);
         PodRelation {
             ownership: pod.ownership,
             selected: pod.is_selected(),
-            hash: label(&self.hash_key),
-            generation: label(TEMPLATE_GENERATION_LABEL),
+            hash: shared.and_then(|shared| shared.hash.as_deref()),
+            generation: shared.and_then(|shared| shared.generation.as_deref()),
         }
     }
 
@@ -361,13 +363,16 @@ impl Objects {
     }
 
     fn count_live(&mut self, slot: Slot, is_added: bool) {
-        let Objects { pods, shared, hash_key, live_hashes, .. } = self;
+        let Objects { pods, shared, live_hashes, .. } = self;
         let Some(pod) = pods.get(slot as usize).filter(|pod| pod.claim().is_ours()) else { return };
-        let labels = shared.get(pod.shared as usize).map(|shared| &shared.facts.labels);
-        let Some(hash) = labels.and_then(|labels| labels.get(hash_key)) else { return };
+        let Some(shared) = shared.get_mut(pod.shared as usize) else { return };
+        shared.live = if is_added { shared.live + 1 } else { shared.live.saturating_sub(1) };
+        // The first pod brings the hash, and the last one takes it along.
+        let has_changed = shared.live == u32::from(is_added);
+        let Some(hash) = shared.facts.hash.as_deref().filter(|_| has_changed) else { return };
         match live_hashes.get_mut(hash) {
-            Some(pods) if is_added => *pods += 1,
-            Some(pods) if *pods > 1 => *pods -= 1,
+            Some(count) if is_added => *count += 1,
+            Some(count) if *count > 1 => *count -= 1,
             Some(_) => _ = live_hashes.remove(hash),
             None => _ = live_hashes.insert(hash.into(), 1),
         }
@@ -381,9 +386,14 @@ impl Objects {
         let is_at = |slot: &Slot| self.shared.get(*slot as usize).is_some_and(is_it);
         let found = if is_last { Some(self.last_shared) } else { (0..MOST_SHARED).find(is_at) };
         let slot = found.unwrap_or_else(|| {
-            let facts =
-                SharedByPods { labels: view.labels.to_labels(), tolerations: view.tolerations.to_vec() };
-            self.shared.insert(Shared { facts, uses: 0 }) as Slot
+            let label = |key| view.labels.get(key).map(Into::into);
+            let facts = SharedByPods {
+                hash: label(&self.hash_key),
+                generation: label(TEMPLATE_GENERATION_LABEL),
+                labels: view.labels.to_labels(),
+                tolerations: view.tolerations.to_vec(),
+            };
+            self.shared.insert(Shared { facts, uses: 0, live: 0 }) as Slot
         });
         if let Some(shared) = self.shared.get_mut(slot as usize) {
             shared.uses += 1;

@@ -8,7 +8,7 @@ use daemonset::internal::{AtRest, Budget, Choice, HeldNode, HeldPod, Movement, N
 use daemonset::outlook::{ObstacleKind, Obstacles};
 use daemonset::report::{BudgetUse, NodeOutcome, Wait};
 use jiff::Timestamp;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The movement of a node on which a plan does nothing, as far as it depends on the node alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,10 +125,13 @@ impl Counts {
 #[derive(Debug, Default)]
 pub(super) struct Standings {
     counts: Counts,
-    blocked_from: BTreeSet<(ObstacleKind, Timestamp, Slot)>,
+    blocked_from: BTreeMap<ObstacleKind, Instants>,
     /// The held nodes whose pod ends, with the instants at which it is overdue.
-    held_ends: BTreeSet<(Part, Timestamp, Slot)>,
+    held_ends: BTreeMap<Part, Instants>,
 }
+
+/// Nodes with an instant each.
+type Instants = BTreeSet<(Timestamp, Slot)>;
 
 impl Standings {
     /// Adds a node, or takes it out.
@@ -140,10 +143,10 @@ impl Standings {
         let since = evaluation.instants.as_ref().and_then(|instants| instants.blocked_from);
         match (standing, since) {
             (Standing::BlockedFrom(kind), Some(at)) => {
-                change(&mut self.blocked_from, Some((kind, at, slot)), is_added);
+                change(self.blocked_from.entry(kind).or_default(), Some((at, slot)), is_added);
             }
             (Standing::HeldByRollout(part, OwnPod::Ends), Some(at)) => {
-                change(&mut self.held_ends, Some((part, at, slot)), is_added);
+                change(self.held_ends.entry(part).or_default(), Some((at, slot)), is_added);
             }
             _ => {}
         }
@@ -174,7 +177,7 @@ impl Kept {
         }
         if let Some(decision) = self.rollout.as_ref().and_then(|rollout| rollout.decision()) {
             for (part, [stays, waits]) in Part::ALL.into_iter().zip(counts.held_by_rollout) {
-                let ends = last(held_ends, part, slots).map(HeldPod::Ends);
+                let ends = held_ends.get(&part).and_then(|ends| last(ends, slots)).map(HeldPod::Ends);
                 let stays = (stays > 0).then_some(HeldPod::Stays);
                 let waits = (waits > 0).then_some(HeldPod::Waits);
                 let pods = [stays, waits, ends].into_iter().flatten();
@@ -183,24 +186,18 @@ impl Kept {
         }
         let blocked = ObstacleKind::ALL.into_iter().zip(counts.blocked).filter(|(_, nodes)| *nodes > 0);
         blocked.for_each(|(kind, _)| obstacles.add(Movement::Blocked(kind)));
-        // These are all kinds of `Movement::BlockedFrom`. The last node of each kind decides.
-        for kind in [ObstacleKind::NotReady, ObstacleKind::Overdue, ObstacleKind::ClosedGates] {
-            let last = last(blocked_from, kind, slots);
-            last.into_iter().for_each(|since| obstacles.add(Movement::BlockedFrom(kind, since)));
+        // The last node of each kind decides.
+        for (kind, instants) in blocked_from {
+            let last = last(instants, slots);
+            last.into_iter().for_each(|since| obstacles.add(Movement::BlockedFrom(*kind, since)));
         }
         obstacles
     }
 }
 
-/// The last instant of a kind, without these nodes.
-fn last<K: Ord + Copy>(
-    of: &BTreeSet<(K, Timestamp, Slot)>,
-    kind: K,
-    without: &BTreeSet<Slot>,
-) -> Option<Timestamp> {
-    let of_kind = (kind, Timestamp::MIN, Slot::MIN)..=(kind, Timestamp::MAX, Slot::MAX);
-    let last = of.range(of_kind).rev().find(|(_, _, slot)| !without.contains(slot));
-    last.map(|(_, at, _)| *at)
+/// The last instant, without these nodes.
+fn last(of: &Instants, without: &BTreeSet<Slot>) -> Option<Timestamp> {
+    of.iter().rev().find(|(_, slot)| !without.contains(slot)).map(|(at, _)| *at)
 }
 
 impl Steps<'_> {
