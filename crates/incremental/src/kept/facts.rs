@@ -101,14 +101,17 @@ impl<'p> Reads<'p> {
     }
 
     fn object_of_node(self, view: &NodeView<'_>) -> Option<Box<model::Node>> {
-        let of_turns = view.annotations.iter().filter(|(key, _)| is_of_turn(key));
-        let annotations: Labels = of_turns.collect();
-        let patches = self.patches || !annotations.is_empty();
+        let of_turns = || view.annotations.iter().filter(|(key, _)| is_of_turn(key));
+        // Most nodes have no annotation, as far as a view goes.
+        let has_turns = !view.annotations.is_empty() && of_turns().next().is_some();
+        let patches = self.patches || has_turns;
         if !patches && self.images.is_none() {
             return None;
         }
         let mut node = model::Node::default();
-        node.metadata.annotations = annotations;
+        if has_turns {
+            node.metadata.annotations = of_turns().collect();
+        }
         if patches {
             let (uid, version) = view.object.identity();
             (node.metadata.uid, node.metadata.resource_version) = (uid.into(), version.to_owned());
@@ -160,21 +163,22 @@ impl KeptNode {
             lifecycle,
         } = *view;
         let (ready_since, nanoseconds) = Seconds::of(ready_since);
-        let rare = RareNode {
+        let (free, object) = (free.filter(|_| reads.free), reads.object_of_node(view));
+        let is_plain = taints.iter().next().is_none()
+            && lifecycle.is_none()
+            && nanoseconds == 0
+            && free.is_none()
+            && object.is_none();
+        let rare = || RareNode {
             taints: taints.iter().map(Taint::from).collect(),
             lifecycle: lifecycle.map(|lifecycle| (lifecycle.state, lifecycle.since)),
             nanoseconds,
-            free: free.filter(|_| reads.free).cloned(),
-            object: reads.object_of_node(view),
+            free: free.cloned(),
+            object,
         };
-        let is_plain = rare.taints.is_empty()
-            && rare.lifecycle.is_none()
-            && nanoseconds == 0
-            && rare.free.is_none()
-            && rare.object.is_none();
         KeptNode {
             name,
-            rare: (!is_plain).then(|| Box::new(rare)),
+            rare: (!is_plain).then(|| Box::new(rare())),
             ready_since,
             placement,
             ready,
@@ -335,20 +339,24 @@ impl KeptPod {
         let (name_end, uid_end) = (name.len(), name.len() + uid.len());
         let mut text = String::with_capacity(uid_end + resource_version.len());
         [name, uid, resource_version].into_iter().for_each(|part| text.push_str(part));
-        let rare = RarePod {
-            target: target.filter(|_| node == NOWHERE).map(Into::into),
-            deleted_at,
-            grace_seconds,
-            status: containers.to_status(),
-            nanoseconds: [created_nanoseconds, ready_nanoseconds],
-            object: reads.object_of_pod(view, ownership),
+        let target = target.filter(|_| node == NOWHERE);
+        let (status, object) = (containers.to_status(), reads.object_of_pod(view, ownership));
+        let nanoseconds = [created_nanoseconds, ready_nanoseconds];
+        let is_plain = target.is_none()
+            && deleted_at.is_none()
+            && (grace_seconds, nanoseconds) == (0, [0; 2])
+            && status.is_none()
+            && object.is_none();
+        let rare = || {
+            let target = target.map(Into::into);
+            RarePod { target, deleted_at, grace_seconds, status, nanoseconds, object }
         };
         let of_turns = ownership == Ownership::Orphan && is_of_turns(view);
         KeptPod {
             text: text.into_boxed_str(),
             name_end: name_end as u32,
             uid_end: uid_end as u32,
-            rare: (rare != RarePod::default()).then(|| Box::new(rare)),
+            rare: (!is_plain).then(|| Box::new(rare())),
             created_at,
             ready_since,
             shared,
