@@ -109,9 +109,11 @@ impl Recheck {
                 self.delete(&pod.uid, node, memory);
                 self.pods.insert(pod.uid.clone());
             }
-            _ => self.patch(node, memory),
+            _ => {}
         }
+        // The entries about the node that the outcome has left as they were were taken out above, too.
         self.create(node, memory);
+        self.patch(node, memory);
         self.nodes.insert(node.clone());
         if objects.node_slot(node.as_str()).is_none() {
             self.unknown(node.as_str(), memory);
