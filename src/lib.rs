@@ -199,7 +199,7 @@ pub mod internal {
         pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix, rules as pull_rules,
     };
     pub use crate::node::sync::{NodeSync, node_sync, place_in_turn};
-    pub use crate::node::turn::{next_overdue, rules as turn_rules};
+    pub use crate::node::turn::{has_rules_of_turns, next_overdue, rules as turn_rules};
     pub use crate::node::turn_end::end_turns;
     pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank, unseen_pulls};

@@ -160,17 +160,21 @@ pub(crate) fn gated(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> GatedTurn {
 /// Whether a decision about this snapshot may look at the whole of some objects: for turns, pulls, changes in place, fit, and names that
 /// each node has one of.
 pub(crate) fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
-    let Policy { turn, pull, in_place, fit, pod_names, .. } = &snapshot.spec.policy;
-    let is_asked_for = turn.is_some()
-        || pull.is_some()
-        || *in_place != InPlacePolicy::Never
-        || *fit != FitPolicy::Ignore
-        || *pod_names == PodNames::OnePerNode;
     let is_remembered = || snapshot.memory.as_ref().is_some_and(|memory| !memory.turns.is_empty());
-    is_asked_for
+    has_rules_of_turns(&snapshot.spec.policy)
         || is_remembered()
         || snapshot.nodes.iter().any(|node| has_turn(node, &snapshot.spec))
         || snapshot.pods.iter().any(|pod| is_of_turns(pod, &snapshot.spec.daemon_set.metadata.uid))
+}
+
+/// Whether a policy asks for turns, pulls, changes in place, fit, or names that each node has one of.
+pub fn has_rules_of_turns(policy: &Policy) -> bool {
+    let Policy { turn, pull, in_place, fit, pod_names, .. } = policy;
+    turn.is_some()
+        || pull.is_some()
+        || *in_place != InPlacePolicy::Never
+        || *fit != FitPolicy::Ignore
+        || *pod_names == PodNames::OnePerNode
 }
 
 /// Whether a node has the annotation of a turn of the DaemonSet.

@@ -279,6 +279,13 @@ impl Tracker {
         kept.explain(self.reconciler.memory(), at.into())
     }
 
+    /// Whether the next plan looks at turns, pulls, changes in place, fit, or one name for each node: by the policy, or since a node or a
+    /// pod is of them. Changes must then have whole objects, and nodes their [`NodeView::free`]. A caller that has neither, or that needs
+    /// the verdict of each node that waits, [lists](Self::list) instead.
+    pub fn has_turns(&self) -> bool {
+        self.kept.as_ref().is_ok_and(|kept| kept.has_turns(self.reconciler.memory()))
+    }
+
     /// Lets the next plan need lists: after a watch was interrupted, say.
     pub fn forget_objects(&mut self) {
         self.lose(NeedsLists::NotListed);

@@ -417,6 +417,11 @@ impl KeptPod {
         self.flags & SELECTED != 0
     }
 
+    /// The whole pod is kept.
+    pub(super) fn is_whole(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.object.is_some())
+    }
+
     /// It has no controller, and was changed in its place or pulls images.
     pub(super) fn is_of_turns(&self) -> bool {
         self.flags & OF_TURNS != 0

@@ -31,7 +31,7 @@ use apply::{images_of, keeps};
 use daemonset::internal::{
     Decision, Fleet, FromTemplate, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement,
     Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once,
-    goal_hash, plan_decided, pull_pod_name,
+    goal_hash, has_rules_of_turns, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -299,6 +299,11 @@ impl Kept {
     pub(crate) fn remembered_slots<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
         let nodes = memory.nodes_with_entries().chain(self.recheck.nodes_of_deletes());
         nodes.filter_map(|node| self.node_slot(node.as_str()))
+    }
+
+    /// Whether decisions look at turns, pulls, changes in place, fit or one name for each node.
+    pub(crate) fn has_turns(&self, memory: &Memory) -> bool {
+        self.objects.has_turns || memory.has_turns() || has_rules_of_turns(&self.spec.policy)
     }
 
     /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.

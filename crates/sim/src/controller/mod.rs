@@ -284,6 +284,10 @@ impl Controller {
             at.nodes_version = self.cache.nodes_version().filter(|_| environment.settings.runtime.is_some());
         }
         let before = self.planner.is_some().then(|| self.tracker.memory().clone());
+        // Drains follow the verdict of each node that waits, and a change of a node does not tell what is free there.
+        if self.tracker.has_turns() {
+            self.tracker.forget_objects();
+        }
         let plan = match self.tracker.plan(at).or_else(|_| self.tracker.list(observed.clone(), at)) {
             Ok(plan) => plan,
             Err(PlanError::Snapshot(invalid)) => {
