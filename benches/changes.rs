@@ -12,8 +12,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const SCENARIOS: [Scenario; 5] =
-    [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Surge, Scenario::Turns];
+const SCENARIOS: [Scenario; 4] = [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Surge];
 const SIZES: [usize; 2] = [1_000, 15_000];
 const EVENTS: usize = 20;
 /// The maximum number of instructions of an event, on average. One of a rollout in waves takes the most.
@@ -41,6 +40,8 @@ fn compare() -> ExitCode {
         let counts = SIZES.map(|nodes| instructions(scenario, nodes));
         good &= print(scenario, &SIZES, &counts);
     }
+    // At one size: no list ever shows the pull pods here, and an event costs as much as there are creates of these in flight.
+    good &= print(Scenario::Turns, &[SIZES[0]], &[instructions(Scenario::Turns, SIZES[0])]);
     // The fleet takes valgrind minutes to make.
     let (small, large) = (SIZES[0], 100_000);
     let counts = [small, large].map(|nodes| instructions(Scenario::MidRollout, nodes));
@@ -58,7 +59,7 @@ fn print(scenario: Scenario, sizes: &[usize], counts: &[f64]) -> bool {
 
 /// The program that runs under valgrind.
 fn count(scenario: &str, nodes: &str) -> ExitCode {
-    let Some(scenario) = SCENARIOS.into_iter().find(|known| known.to_string() == scenario) else {
+    let Some(scenario) = Scenario::ALL.into_iter().find(|known| known.to_string() == scenario) else {
         return ExitCode::FAILURE;
     };
     let Ok(nodes) = nodes.parse() else { return ExitCode::FAILURE };
