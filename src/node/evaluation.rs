@@ -30,6 +30,10 @@ neutral!(
 );
 
 impl NodeEvaluation {
+    fn without_candidate(figures: NodeFigures) -> Self {
+        NodeEvaluation { figures, candidate: None, hold: None }
+    }
+
     /// The thing that its candidate waits for, if that is no limit.
     pub fn wait(&self) -> Option<&Wait> {
         self.hold.as_ref()?.wait.as_ref()
@@ -111,11 +115,11 @@ impl Evaluator<'_, '_> {
         let Evaluator { fleet, node_sync, is_plain, .. } = *self;
         if is_plain && is_settled(fleet, node) {
             let figures = NodeFigures::SETTLED.with(Figure::Held, fleet.goals.of(node).is_held());
-            return NodeEvaluation { figures, candidate: None, hold: None };
+            return NodeEvaluation::without_candidate(figures);
         }
         let figures = node_figures(fleet, node_sync, node);
         if !figures.has(Figure::Candidate) {
-            return NodeEvaluation { figures, candidate: None, hold: None };
+            return NodeEvaluation::without_candidate(figures);
         }
         let mut evaluation = self.of_candidate(node, figures);
         let waits = evaluation.wait().is_none() && waits_for_the_limit(fleet, node_sync, node);
@@ -128,7 +132,7 @@ impl Evaluator<'_, '_> {
         if figures.has(Figure::Candidate) {
             self.of_candidate(node, figures)
         } else {
-            NodeEvaluation { figures, candidate: None, hold: None }
+            NodeEvaluation::without_candidate(figures)
         }
     }
 
@@ -209,7 +213,8 @@ fn target_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx, others:
         .with(Figure::Candidate, is_candidate)
 }
 
-/// Whether a [candidate] waits for the budget or, under OnDelete, for a person, unless this plan takes it: as long as node sync deletes other pods of the node, their going comes first.
+/// Whether a [candidate] waits for the budget or, under OnDelete, for a person, unless this plan takes it. While node sync
+/// deletes other pods of the node, it waits for those to go instead.
 fn waits_for_the_limit(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     let is_backed_off = node_sync.back_off(node).is_some();
     // The report gives such a node the outcome of the delete, not of the limit.

@@ -172,7 +172,7 @@ impl Steps<'_> {
             (fleet.expects_until_on(node), RequeueReason::InFlightExpiry),
         ]);
         let of_hold = evaluation.hold.as_ref().and_then(|hold| hold.next);
-        let of_turns = of_node(&self.changes, node);
+        let of_turns = of_node(&self.changes, node, |(node, _)| *node);
         here.into_iter().chain(of_hold).chain(of_turns.map(|(_, change)| *change)).min()
     }
 
@@ -202,7 +202,7 @@ impl Steps<'_> {
 
     /// The changes in place of pods on a node, whoever owns them.
     fn changes_on(&self, node: NodeIx) -> impl Iterator<Item = &InPlace> {
-        of_node(&self.in_place, node).map(|(_, change)| *change)
+        of_node(&self.in_place, node, |(node, _)| *node).map(|(_, change)| *change)
     }
 
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
@@ -233,24 +233,23 @@ impl Steps<'_> {
 
     /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
     fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> + Clone {
-        let list = &self.fleet.gone_or_released;
-        let first = list.partition_point(|(other, _)| *other < node);
-        let here = list.iter().skip(first).take_while(move |(other, _)| *other == node);
+        let here = of_node(&self.fleet.gone_or_released, node, |(node, _)| Some(*node));
         let changing = self.fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
         changing.map(|pod| pod.view).chain(here.map(|(_, pod)| *pod))
     }
 
     /// How many pods of a node have a generation and a hash that contradict each other.
     fn conflicts_on(&self, node: NodeIx) -> u32 {
-        // Strays have no node and are sorted before all nodes.
-        let conflicts = &self.fleet.conflicts;
-        let first = conflicts.partition_point(|other| *other < Some(node));
-        conflicts.iter().skip(first).take_while(|other| **other == Some(node)).count() as u32
+        of_node(&self.fleet.conflicts, node, |node| *node).count() as u32
     }
 }
 
-/// The entries of a node, of entries in the order of their nodes.
-fn of_node<T>(entries: &[(Option<NodeIx>, T)], node: NodeIx) -> impl Iterator<Item = &(Option<NodeIx>, T)> {
-    let first = entries.partition_point(|(other, _)| *other < Some(node));
-    entries.iter().skip(first).take_while(move |(other, _)| *other == Some(node))
+/// The entries of a node, of entries in the order of their nodes. Strays have no node and are sorted before all nodes.
+fn of_node<T>(
+    entries: &[T],
+    node: NodeIx,
+    node_of: impl Fn(&T) -> Option<NodeIx> + Clone,
+) -> impl Iterator<Item = &T> + Clone {
+    let first = entries.partition_point(|entry| node_of(entry) < Some(node));
+    entries.iter().skip(first).take_while(move |entry| node_of(entry) == Some(node))
 }

@@ -367,9 +367,7 @@ impl KeptEvaluations {
         change(&mut self.changes, next.map(|(at, reason)| (at, reason, slot)), is_added);
         change(&mut self.places_free, place_free.map(|at| (at, slot)), is_added);
     }
-}
 
-impl KeptEvaluations {
     /// The orders of turns and pulls.
     fn change_rare(&mut self, node: &Named, rare: &Rare, is_added: bool) {
         let slot = node.1;

@@ -170,18 +170,12 @@ impl Recheck {
             create.version.map(|version| self.versions.remove(&(version, node.clone())));
             create.expected.uid.as_ref().map(|uid| self.creates.remove(uid));
         }
-        let uids = |memory: &'_ Memory| -> BTreeMap<Uid, Option<u64>> {
-            let turns = memory.turns();
-            let deletes = memory.deletes().iter().map(|(uid, delete)| (uid.clone(), delete.version));
-            let pulls = turns.pull_deletes.iter().map(|(uid, delete)| (uid.clone(), delete.version));
-            let changes = turns.in_place.iter().map(|(uid, change)| (uid.clone(), change.version));
-            changes.chain(pulls).chain(deletes).collect()
-        };
         if before.has_entries_of_pods() {
-            let left = uids(after);
-            for (uid, version) in uids(before).into_iter().filter(|(uid, _)| !left.contains_key(uid)) {
-                let Some(node) = self.deletes.remove(&uid) else { continue };
-                version.map(|version| self.versions.remove(&(version, node)));
+            let turns = before.turns();
+            let uids = before.deletes().keys().chain(turns.pull_deletes.keys()).chain(turns.in_place.keys());
+            for uid in uids.filter(|uid| version_of(uid, after).is_none()) {
+                let Some(node) = self.deletes.remove(uid) else { continue };
+                version_of(uid, before).flatten().map(|version| self.versions.remove(&(version, node)));
             }
             let (before, after) = (before.turns(), after.turns());
             for (node, patch) in before.patches.iter().filter(|(node, _)| !after.patches.contains_key(*node))
