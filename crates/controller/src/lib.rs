@@ -36,7 +36,6 @@ pub mod event_recorder;
 pub mod executor;
 mod health;
 mod http_server;
-mod label_selector;
 mod leader_election;
 pub mod log_lines;
 pub mod metrics;

@@ -10,4 +10,5 @@ mod model;
 mod names;
 mod positions;
 mod rollout_status;
+mod selector_text;
 mod times;

@@ -1,9 +1,10 @@
 //! The node that the command line names, its pods, and the flags of `kubectl drain`.
 
-use crate::cluster::{ClusterArgs, Example, Models, Source, selector};
+use crate::cluster::{ClusterArgs, Example, Models, Source};
 use crate::shell::console::{Format, Stop};
+use daemonset::kubernetes::UnreadableSelector;
 use daemonset::model::{DaemonSet, Node, Pod as ListedPod};
-use daemonset_drain::{DaemonOwner, DrainPolicy, EmptyDir, Pod, PodSpec, PodStatus, Volume};
+use daemonset_drain::{DaemonOwner, DrainPolicy, EmptyDir, Pod, PodSelector, PodSpec, PodStatus, Volume};
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -95,15 +96,24 @@ impl Args {
     }
 
     fn policy(&self) -> Result<DrainPolicy, Stop> {
-        let selector = self.pod_selector.as_deref().map(selector::parse).transpose();
-        let selector = selector.map_err(|problem| Stop::Input(format!("--pod-selector {problem}")))?;
+        let selector = match &self.pod_selector {
+            Some(text) => {
+                selector(text).map_err(|problem| Stop::Input(format!("--pod-selector: {problem}")))?
+            }
+            None => PodSelector::default(),
+        };
         Ok(DrainPolicy::default()
-            .pod_selector(selector.unwrap_or_default())
+            .pod_selector(selector)
             .evict_without_controller(self.force)
             .delete_empty_dir_data(self.delete_emptydir_data)
             .grace_seconds(u32::try_from(self.grace_period).ok())
             .skip_wait_for_delete_seconds(self.skip_wait_for_delete_timeout))
     }
+}
+
+fn selector(text: &str) -> Result<PodSelector, String> {
+    let selector = text.parse().map_err(|error: UnreadableSelector| error.to_string())?;
+    PodSelector::new(selector).map_err(|invalid| invalid.to_string())
 }
 
 fn named(name: &str, nodes: Vec<Node>) -> Result<Node, String> {

@@ -159,7 +159,7 @@ fn bad_input_is_one_line() {
     }
     assert_eq!(
         refused(&["node-1", "--example", "--pod-selector", "app in web"]),
-        "error: --pod-selector \"app in web\": \"app in web\" must be the key of a label\n"
+        "error: --pod-selector: \"app in web\": \"app in web\" must be the key of a label\n"
     );
     assert!(refused(&["a", "--skip-wait-for-delete-timeout", "-1"]).contains("unexpected argument '-1'"));
     let timeless = file(

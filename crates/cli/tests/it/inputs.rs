@@ -134,7 +134,7 @@ fn a_file_is_chosen_from_as_a_cluster_is() {
     let ran = run("plan", &["-f", &file, "-n", "shop", "logging/fluent-bit"], b"");
     assert_eq!(ran.err, "error: --namespace shop: the DaemonSet is named in logging\n");
     let ran = run("plan", &["-f", &file, "-l", "a in ("], b"");
-    assert!(ran.err.starts_with("error: --selector "), "{}", ran.err);
+    assert!(ran.err.starts_with("error: --selector: "), "{}", ran.err);
     // Other questions are about one of them, or about the DaemonSets on a node.
     let stuck = run("rollout", &["stuck", "-f", &file, "-n", "logging"], b"");
     assert!(stuck.out.starts_with("logging/fluent-bit: complete"), "{}", stuck.out);

@@ -1,10 +1,11 @@
 //! The flags of each program that watches and plans.
 
-use crate::label_selector::{check_dns_label, check_selector};
+use crate::args::names::check_dns_label;
 use crate::policy_file::{Override, policy};
 use crate::rollout::policy::Role;
 use clap::ValueEnum;
 use daemonset::Policy;
+use daemonset::kubernetes::label_requirements;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -126,6 +127,8 @@ impl CommonArgs {
     /// # Errors
     /// Every problem of the command line that only a server would find otherwise, each as one line.
     pub fn check(&self, role: Role, own: &[(&str, Result<(), String>)]) -> Result<Policy, Vec<String>> {
+        let check_selector =
+            |text: &str| label_requirements(text).map(drop).map_err(|error| error.to_string());
         let of_all = [
             ("--namespace", self.namespace.as_deref().map_or(Ok(()), check_dns_label)),
             ("--selector", self.selector.as_deref().map_or(Ok(()), check_selector)),

@@ -1,16 +1,17 @@
 //! The command lines: the controller's, and the flags that another program shares with it.
 
 mod common;
+mod names;
 
 pub use common::{CommonArgs, LogFormat};
 
 use crate::event_recorder::DRIVER;
-use crate::label_selector::{check_dns_label, check_subdomain};
 use crate::other_controller::Reaction;
 use crate::rollout::policy::Role;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use daemonset::Policy;
+use names::{check_dns_label, check_subdomain};
 use std::ffi::OsString;
 
 /// A DaemonSet controller that replaces kube-controller-manager's and can explain each of its plans.

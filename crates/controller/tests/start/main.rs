@@ -95,7 +95,7 @@ fn a_command_line_that_a_server_would_refuse_ends_the_process_with_all_problems(
     assert_eq!(lines.len(), 7, "{lines:#?}");
     for (line, begin) in lines.iter().zip([
         "error: --namespace: \"Bad_NS\" must be",
-        "error: --selector: a closing parenthesis is missing",
+        "error: --selector: \"a in (\": a closing parenthesis is missing",
         "error: --lease-namespace: \"kube.system\" must be",
         "error: --lease-name: \"Bad_/x\" must be",
         "error: --policy /nonexistent/policy.yaml: No such file",

@@ -5,6 +5,7 @@ pub(crate) mod quantity;
 pub(crate) mod revision;
 mod rollout_status;
 pub(crate) mod selector;
+mod selector_text;
 pub(crate) mod tolerations;
 
 pub use crate::words::image::ImageReference;
@@ -12,3 +13,4 @@ pub use crate::words::{canonical_json, go_json, names, well_known};
 pub use free::free_resources;
 pub use rollout_status::{RolloutStatus, rollout_status};
 pub use selector::Selector;
+pub use selector_text::{SelectorProblem, UnreadableSelector, label_requirements};

@@ -14,7 +14,6 @@ mod places;
 pub mod policy;
 mod reading;
 mod refusals;
-pub mod selector;
 mod wanted;
 
 pub use documents::{read as read_documents, read_policy};

@@ -1,7 +1,6 @@
 //! Which DaemonSets a command is about.
 
-use crate::cluster::selector;
-use daemonset::kubernetes::Selector;
+use daemonset::kubernetes::{Selector, UnreadableSelector};
 use daemonset::model::{DaemonSet, LabelSelector, Labels};
 use std::fmt;
 
@@ -60,8 +59,8 @@ impl Wanted {
     /// The same, with these labels only.
     pub fn labelled(mut self, text: Option<&str>) -> Result<Self, String> {
         if let Some(text) = text {
-            let selector = selector::parse(text).map_err(|problem| format!("--selector {problem}"))?;
-            let selector = selector.as_label_selector().clone();
+            let selector =
+                text.parse().map_err(|error: UnreadableSelector| format!("--selector: {error}"))?;
             self.labels = Some(Labelled { text: text.to_owned(), selector });
         }
         Ok(self)
