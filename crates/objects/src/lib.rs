@@ -66,6 +66,7 @@ pub mod internal {
     /// Of resources.
     pub mod quantity {
         pub use crate::kubernetes::quantity::*;
+        pub use crate::kubernetes::quantity_text::*;
     }
 
     /// Of a ControllerRevision.

@@ -12,19 +12,12 @@ pub(super) struct Decimal {
     exponent: i64,
 }
 
-/// Whether a number is below zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
-    Negative,
-    Positive,
-}
-
 impl Decimal {
     /// From ASCII digits, times ten to `exponent`; other bytes are skipped.
-    pub(super) fn new(sign: Sign, digits: impl IntoIterator<Item = u8>, exponent: i64) -> Self {
+    pub(super) fn new(negative: bool, digits: impl IntoIterator<Item = u8>, exponent: i64) -> Self {
         let values =
             digits.into_iter().filter(u8::is_ascii_digit).map(|digit| digit - b'0').skip_while(|d| *d == 0);
-        Self::of_values(sign == Sign::Negative, values.collect(), exponent)
+        Self::of_values(negative, values.collect(), exponent)
     }
 
     /// `digits` has no zeros in front.
@@ -93,7 +86,7 @@ impl Decimal {
 
     /// The largest `int64`, or its negative, if it is beyond that (v1.36 math.go maxAllowed).
     pub(super) fn capped(self) -> Self {
-        let largest = Decimal::new(Sign::Positive, i64::MAX.to_string().bytes(), 0);
+        let largest = Decimal::new(false, i64::MAX.to_string().bytes(), 0);
         match self.cmp_size(&largest) {
             Ordering::Less | Ordering::Equal => self,
             Ordering::Greater => Decimal { negative: self.negative, ..largest },
@@ -118,8 +111,7 @@ impl Decimal {
             Decimal { exponent, ..number.clone() }.to_integer()
         };
         let sum = units(self)?.checked_add(units(other)?)?;
-        let sign = if sum < 0 { Sign::Negative } else { Sign::Positive };
-        Some(Self::new(sign, sum.unsigned_abs().to_string().bytes(), exponent))
+        Some(Self::new(sum < 0, sum.unsigned_abs().to_string().bytes(), exponent))
     }
 
     /// The digits of an integer and a power of ten to multiply it by, the largest possible multiple of three.

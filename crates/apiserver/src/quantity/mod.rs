@@ -6,6 +6,7 @@ mod parse;
 mod tests;
 
 use crate::go::go_text;
+use daemonset_objects::internal::quantity::{BINARY_UNITS, DECIMAL_UNITS};
 use decimal::Decimal;
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -57,14 +58,6 @@ pub enum QuantityError {
     #[error("unable to parse quantity's suffix")]
     Suffix,
 }
-
-/// v1.36 suffix.go newSuffixer: units of 1000, by their exponent of 10.
-const DECIMAL_UNITS: [(i64, &str); 10] =
-    [(-9, "n"), (-6, "u"), (-3, "m"), (0, ""), (3, "k"), (6, "M"), (9, "G"), (12, "T"), (15, "P"), (18, "E")];
-
-/// v1.36 suffix.go newSuffixer: units of 1024, by their exponent of 2.
-const BINARY_UNITS: [(u32, &str); 6] =
-    [(10, "Ki"), (20, "Mi"), (30, "Gi"), (40, "Ti"), (50, "Pi"), (60, "Ei")];
 
 impl Quantity {
     /// Parses a quantity (v1.36 quantity.go ParseQuantity).

@@ -2,6 +2,8 @@
 
 mod free;
 pub(crate) mod quantity;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+pub(crate) mod quantity_text;
 pub(crate) mod revision;
 mod rollout_status;
 pub(crate) mod selector;

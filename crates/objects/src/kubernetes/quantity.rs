@@ -1,5 +1,6 @@
-//! Quantities of resources, and how many a pod requests.
+//! Amounts of resources, and how many a pod requests.
 
+use crate::kubernetes::quantity_text::{QuantityText, QuantityUnit};
 use crate::model::{Container, Pod, ResourceList, Resources};
 use std::collections::BTreeMap;
 
@@ -14,59 +15,27 @@ const MOST: i128 = i128::MAX >> 16;
 
 /// The amount of a quantity in billionths, rounded up; `None` for a text that is no quantity (v1.36 `resource.ParseQuantity`).
 pub fn amount(quantity: &str) -> Option<i128> {
-    let (negative, text) = match quantity.as_bytes().first()? {
-        b'-' => (true, quantity.get(1..)?),
-        b'+' => (false, quantity.get(1..)?),
-        _ => (false, quantity),
+    let text = QuantityText::split(quantity).filter(|text| text.has_digits)?;
+    let ten_to = |exponent: i64| -> Option<(i128, i128)> {
+        let exponent = i32::try_from(exponent).ok()?;
+        let size = 10_i128.checked_pow(exponent.unsigned_abs()).unwrap_or(MOST);
+        Some(if exponent < 0 { (1, size) } else { (size, 1) })
     };
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, suffix) = text.split_at_checked(end)?;
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let has_digits = !(whole.is_empty() && fraction.is_empty());
-    if !has_digits || fraction.contains('.') {
-        return None;
-    }
-    let (multiply, divide) = scale(suffix)?;
+    let (multiply, divide) = match text.unit()? {
+        QuantityUnit::PowerOfTwo(exponent) => (1 << exponent, 1),
+        QuantityUnit::PowerOfTen(exponent) | QuantityUnit::Exponent(exponent) => ten_to(exponent)?,
+    };
     let mut amount: i128 = 0;
-    for digit in whole.bytes().chain(fraction.bytes()) {
+    for digit in text.digits() {
         amount = amount.saturating_mul(10).saturating_add(i128::from(digit - b'0')).min(MOST);
     }
     // As a fraction of two numbers, so that it is rounded once.
-    let digits = u32::try_from(fraction.len()).ok()?;
+    let digits = u32::try_from(text.decimals.len()).ok()?;
     let divide = 10_i128.checked_pow(digits).and_then(|power| power.checked_mul(divide)).unwrap_or(MOST);
     let scaled = amount.checked_mul(multiply).and_then(|scaled| scaled.checked_mul(ONE));
     let magnitude =
         scaled.map_or(MOST, |scaled| scaled / divide + i128::from(scaled % divide != 0)).min(MOST);
-    Some(if negative { -magnitude } else { magnitude })
-}
-
-/// A suffix as a fraction: by which number to multiply, and by which to divide.
-fn scale(suffix: &str) -> Option<(i128, i128)> {
-    let power = |base: i128, exponent: u32| base.checked_pow(exponent);
-    Some(match suffix {
-        "n" => (1, ONE),
-        "u" => (1, 1_000_000),
-        "m" => (1, 1000),
-        "" => (1, 1),
-        "k" => (power(1000, 1)?, 1),
-        "M" => (power(1000, 2)?, 1),
-        "G" => (power(1000, 3)?, 1),
-        "T" => (power(1000, 4)?, 1),
-        "P" => (power(1000, 5)?, 1),
-        "E" => (power(1000, 6)?, 1),
-        "Ki" => (power(1024, 1)?, 1),
-        "Mi" => (power(1024, 2)?, 1),
-        "Gi" => (power(1024, 3)?, 1),
-        "Ti" => (power(1024, 4)?, 1),
-        "Pi" => (power(1024, 5)?, 1),
-        "Ei" => (power(1024, 6)?, 1),
-        _ => {
-            let exponent = suffix.strip_prefix(['e', 'E'])?;
-            let exponent: i32 = exponent.parse().ok()?;
-            let size = power(10, exponent.unsigned_abs()).unwrap_or(MOST);
-            if exponent < 0 { (1, size) } else { (size, 1) }
-        }
-    })
+    Some(if text.is_negative { -magnitude } else { magnitude })
 }
 
 /// An amount in billionths as people write it, rounded up to thousandths: `1500m`, `2Gi`.
