@@ -1,4 +1,6 @@
 //! Objects from views of them, with the fields that a view has: the way back, for what is recorded.
+//!
+//! Each takes its view apart with all of its fields: a new one does not compile until it is here, too, and a replay decides the same.
 
 use crate::model::{
     ControllerRevision, KubeMeta, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
@@ -9,27 +11,35 @@ use crate::words::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 
 impl From<&NodeView<'_>> for Node {
     fn from(view: &NodeView<'_>) -> Self {
+        let NodeView {
+            name,
+            labels,
+            taints,
+            unschedulable,
+            ready,
+            ready_since,
+            lifecycle,
+            // `whole_node` has these.
+            object: _,
+            annotations: _,
+            unreachable: _,
+            // A recording has them beside its nodes.
+            free: _,
+        } = *view;
         let status = |ready| if ready { "True" } else { "False" }.into();
         let condition = |kind: &'static str, is_true, since| NodeCondition {
             kind: kind.into(),
             status: status(is_true),
             last_transition_time: since,
         };
-        let ready = view.ready.map(|ready| condition("Ready", ready, view.ready_since));
+        let ready = ready.map(|ready| condition("Ready", ready, ready_since));
         // A state that a taint shows is among the taints.
-        let lifecycle = view.lifecycle.and_then(|LifecycleView { state, since }| {
+        let lifecycle = lifecycle.and_then(|LifecycleView { state, since }| {
             state.condition().map(|kind| condition(kind, true, since))
         });
         Node {
-            metadata: NodeMeta {
-                name: view.name.into(),
-                labels: view.labels.to_labels(),
-                ..NodeMeta::default()
-            },
-            spec: NodeSpec {
-                taints: view.taints.iter().map(Taint::from).collect(),
-                unschedulable: view.unschedulable,
-            },
+            metadata: NodeMeta { name: name.into(), labels: labels.to_labels(), ..NodeMeta::default() },
+            spec: NodeSpec { taints: taints.iter().map(Taint::from).collect(), unschedulable },
             status: NodeStatus {
                 conditions: ready.into_iter().chain(lifecycle).collect(),
                 ..NodeStatus::default()
@@ -70,47 +80,68 @@ pub fn whole_pod(view: &PodView<'_>) -> Pod {
 
 impl From<&PodView<'_>> for Pod {
     fn from(view: &PodView<'_>) -> Self {
-        let target = view.target.map(Into::into);
+        let PodView {
+            namespace,
+            name,
+            uid,
+            resource_version,
+            labels,
+            controller,
+            target,
+            tolerations,
+            containers,
+            // `whole_pod` has it.
+            object: _,
+            created_at,
+            deleted_at,
+            ready_since,
+            grace_seconds,
+            phase,
+            ready,
+            bound,
+            mirror,
+        } = *view;
+        let target = target.map(Into::into);
         let (node_name, affinity_node) =
-            if view.bound { (target.unwrap_or_default(), None) } else { (Default::default(), target) };
-        let phase = match view.phase {
+            if bound { (target.unwrap_or_default(), None) } else { (Default::default(), target) };
+        let phase = match phase {
             Phase::PendingOrUnknown => "Pending",
             Phase::Running => "Running",
             Phase::Succeeded => "Succeeded",
             Phase::Failed => "Failed",
         };
-        let ready = view.ready.map(|is_true| PodCondition {
+        let ready = ready.map(|is_true| PodCondition {
             kind: "Ready".into(),
             status: if is_true { "True" } else { "False" }.into(),
-            last_transition_time: view.ready_since,
+            last_transition_time: ready_since,
         });
-        let mirror = view.mirror.then_some((MIRROR_ANNOTATION, ""));
+        let mirror = mirror.then_some((MIRROR_ANNOTATION, ""));
         let in_place = view.in_place().map(|since| (IN_PLACE_ANNOTATION, since));
         let annotations = mirror.into_iter().chain(in_place);
         Pod {
             metadata: PodMeta {
-                name: view.name.to_owned(),
-                namespace: view.namespace.to_owned(),
-                uid: view.uid.into(),
-                resource_version: view.resource_version.to_owned(),
-                labels: view.labels.to_labels(),
+                name: name.to_owned(),
+                namespace: namespace.to_owned(),
+                uid: uid.into(),
+                resource_version: resource_version.to_owned(),
+                labels: labels.to_labels(),
                 annotations: annotations.collect(),
-                owner_references: view.controller.map(controller).into_iter().collect(),
-                creation_timestamp: view.created_at,
-                deletion_timestamp: view.deleted_at,
-                deletion_grace_period_seconds: (view.grace_seconds > 0).then_some(view.grace_seconds.into()),
+                owner_references: controller.map(managing).into_iter().collect(),
+                creation_timestamp: created_at,
+                deletion_timestamp: deleted_at,
+                deletion_grace_period_seconds: (grace_seconds > 0).then_some(grace_seconds.into()),
                 kube: KubeMeta::default(),
             },
             spec: PodSpec {
                 node_name,
                 affinity_node,
-                tolerations: view.tolerations.to_vec(),
+                tolerations: tolerations.to_vec(),
                 ..PodSpec::default()
             },
             status: PodStatus {
                 phase: phase.into(),
                 conditions: ready.into_iter().collect(),
-                ..view.containers.to_status().unwrap_or_default()
+                ..containers.to_status().unwrap_or_default()
             },
         }
     }
@@ -118,26 +149,39 @@ impl From<&PodView<'_>> for Pod {
 
 impl From<&RevisionView<'_>> for ControllerRevision {
     fn from(view: &RevisionView<'_>) -> Self {
+        let RevisionView {
+            namespace,
+            name,
+            uid,
+            resource_version,
+            labels,
+            annotations,
+            controller,
+            created_at,
+            deleted_at,
+            data,
+            number,
+        } = *view;
         ControllerRevision {
             metadata: RevisionMeta {
-                name: view.name.to_owned(),
-                namespace: view.namespace.to_owned(),
-                uid: view.uid.into(),
-                resource_version: view.resource_version.to_owned(),
-                labels: view.labels.to_labels(),
-                annotations: view.annotations.to_labels().iter().filter(|(key, _)| is_mark(key)).collect(),
-                owner_references: view.controller.map(controller).into_iter().collect(),
-                creation_timestamp: view.created_at,
-                deletion_timestamp: view.deleted_at,
+                name: name.to_owned(),
+                namespace: namespace.to_owned(),
+                uid: uid.into(),
+                resource_version: resource_version.to_owned(),
+                labels: labels.to_labels(),
+                annotations: annotations.to_labels().iter().filter(|(key, _)| is_mark(key)).collect(),
+                owner_references: controller.map(managing).into_iter().collect(),
+                creation_timestamp: created_at,
+                deletion_timestamp: deleted_at,
                 kube: KubeMeta::default(),
             },
-            data: view.data.clone(),
-            revision: view.number,
+            data: data.clone(),
+            revision: number,
         }
     }
 }
 
 /// The controller with the only field that a view has of it.
-fn controller(uid: &str) -> OwnerReference {
+fn managing(uid: &str) -> OwnerReference {
     OwnerReference { uid: uid.into(), controller: Some(true), ..OwnerReference::default() }
 }
