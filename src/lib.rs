@@ -154,7 +154,7 @@ pub use report::{Plan, Report};
 pub mod turns {
     pub use crate::node::gate::{gate_annotation, key, request};
     pub use crate::plan::abandoned_turns::abandoned_turns;
-    pub use crate::report::details::details;
+    pub use crate::report::details::plan_with_details;
 }
 
 /// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They

@@ -8,8 +8,11 @@ use crate::node::pull::PullPod;
 use crate::node::turn::{self, NodeTurn};
 use crate::node::wait::Wait;
 use crate::node::{fit, pull};
+use crate::plan::actions::FromTemplate;
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{NodeIx, PodIx};
+use crate::report::Plan;
+use crate::report::explain::plan_decided;
 use daemonset_objects::internal::{is_default, quantity};
 use daemonset_objects::model::NodeName;
 use jiff::Timestamp;
@@ -105,31 +108,36 @@ pub struct InPlaceDetail {
     pub stuck: bool,
 }
 
-/// The details of the nodes that have any, by name: for a person who asks about turns, pulls, changes in place and fit. The decision is
-/// made anew; that of a DaemonSet which is left alone has none.
+/// The [`plan`](crate::plan), and the details of the nodes that have any, by name: for a person who asks about turns, pulls, changes in place
+/// and fit. Both are from one decision; a DaemonSet that is left alone has no details.
 ///
 /// ```
-/// use daemonset::{Policy, Recording, turns::details};
+/// use daemonset::{Policy, Recording, turns::plan_with_details};
 /// use daemonset::policy::PullPolicy;
 ///
 /// let mut recording = Recording::from_json(&std::fs::read("examples/recording.json")?)?;
 /// recording.policy = Policy::default().pull(PullPolicy::default());
-/// let details = details(&recording.snapshot()?);
+/// let (_, details) = plan_with_details(&recording.snapshot()?);
 /// let pull = details["c"].pull.as_ref().unwrap();
 /// assert_eq!((pull.images.as_slice(), &pull.pod), (&["agent:v2".to_owned()][..], &None));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
-pub fn details(snapshot: &Snapshot<'_>) -> BTreeMap<NodeName, NodeDetail> {
-    // A decision without any of these costs nothing here.
-    if !turn::needs_whole_objects(snapshot) {
-        return BTreeMap::new();
-    }
-    let (details, has_bug) = bug::watch(|| match decide(snapshot) {
-        Decision::Synced(steps) => of_steps(snapshot, &steps),
-        Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => BTreeMap::new(),
+#[must_use = "a plan does nothing by itself: execute its actions"]
+pub fn plan_with_details(snapshot: &Snapshot<'_>) -> (Plan, BTreeMap<NodeName, NodeDetail>) {
+    let ((plan, details), has_bug) = bug::watch(|| {
+        let decision = decide(snapshot);
+        let Ok(plan) = plan_decided(snapshot, &decision, &FromTemplate);
+        let details = match &decision {
+            // A decision without any of these costs nothing here.
+            Decision::Synced(steps) if turn::needs_whole_objects(snapshot) => of_steps(snapshot, steps),
+            Decision::Synced(_)
+            | Decision::SelectingAll
+            | Decision::BeingDeleted
+            | Decision::NameCollision(_) => BTreeMap::new(),
+        };
+        (plan, details)
     });
-    if has_bug { BTreeMap::new() } else { details }
+    if has_bug { (plan.after_bug(), BTreeMap::new()) } else { (plan, details) }
 }
 
 fn of_steps(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> BTreeMap<NodeName, NodeDetail> {

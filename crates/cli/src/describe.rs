@@ -4,8 +4,7 @@ use crate::cluster::{Choice, MIDROLLOUT, Needs, TargetArgs};
 use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop};
 use crate::shell::response::Response;
-use daemonset::plan;
-use daemonset::turns::details;
+use daemonset::turns::plan_with_details;
 use daemonset_view::plan::head::{any_waits, lines as head_lines};
 use daemonset_view::plan::next;
 use kubectl_daemonset::kubectl::{self, describe_template};
@@ -32,7 +31,7 @@ pub(crate) fn describe(args: &Args) -> Result<Response, Stop> {
     let choice = Choice { daemon_set: target.wanted.clone(), now: None, policy: None };
     let input = source.input_of(objects, &choice)?;
     let snapshot = input.snapshot().map_err(|message| source.stop(message))?;
-    let (plan, details) = (plan(&snapshot), details(&snapshot));
+    let (plan, details) = plan_with_details(&snapshot);
     drop(snapshot);
     let template = match args.revision {
         None => chosen.daemon_set.pointer("/spec/template").cloned().unwrap_or_default(),

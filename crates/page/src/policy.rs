@@ -1,10 +1,10 @@
 //! A policy or a manifest to try on the opened cluster, and the DaemonSets of a node.
 
 use crate::fleet::Fleet;
+use daemonset::Policy;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::Permissions;
-use daemonset::turns::details;
-use daemonset::{Policy, plan};
+use daemonset::turns::plan_with_details;
 use daemonset_apiserver::admission::template_change;
 use daemonset_placement::NodeShape;
 use daemonset_view::cause::{on_daemon_set, quoted};
@@ -102,7 +102,7 @@ pub(crate) fn tried(
     };
     let fleet = match (&asked, input.snapshot()) {
         (Ok(_), Ok(snapshot)) => {
-            let (plan, details) = (plan(&snapshot), details(&snapshot));
+            let (plan, details) = plan_with_details(&snapshot);
             Some(Fleet::new(&input, &plan, &details, Vec::new()))
         }
         _ => None,

@@ -7,7 +7,7 @@ use crate::stories::stories;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::plan;
 use daemonset::policy::Permissions;
-use daemonset::turns::details;
+use daemonset::turns::plan_with_details;
 use daemonset_view::case::View;
 use daemonset_view::cluster::{Choice, Input, Models, Objects, Wanted};
 use daemonset_view::hostile;
@@ -264,7 +264,7 @@ impl Cluster {
         }
         self.input.recording.now = now;
         let snapshot = self.input.snapshot()?;
-        let (plan, details) = (plan(&snapshot), details(&snapshot));
+        let (plan, details) = plan_with_details(&snapshot);
         drop(snapshot);
         let head = head::lines(&SOURCE, &self.input, &plan, &details, PLUGIN);
         text(&Fleet::new(&self.input, &plan, &details, head))

@@ -5,8 +5,8 @@ use crate::plan::args::Asked;
 use crate::plan::overview::Overview;
 use crate::plan::text;
 use crate::shell::console::{Stop, print_json};
-use daemonset::turns::details;
-use daemonset::{Plan, Recording, plan};
+use daemonset::turns::plan_with_details;
+use daemonset::{Plan, Recording};
 use daemonset_view::plan::{Named, fingerprint};
 use daemonset_view::turning::Details;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ impl View {
     fn one(input: Input, source: &Source) -> Result<Self, Stop> {
         let stop = |message: String| source.stop(message);
         let snapshot = input.snapshot().map_err(stop)?;
-        let (plan, details) = (plan(&snapshot), details(&snapshot));
+        let (plan, details) = plan_with_details(&snapshot);
         drop(snapshot);
         Ok(View::One(Box::new(One { input, plan, details })))
     }

@@ -9,8 +9,8 @@ use crate::shell::called::plugin;
 use crate::shell::console::{BAD_INPUT, Format, LOOK, Stop};
 use crate::shell::response::Response;
 use daemonset::report::{FailingNode, RolloutStage, WaveProgress};
-use daemonset::turns::details;
-use daemonset::{Plan, RequeueReason, plan};
+use daemonset::turns::plan_with_details;
+use daemonset::{Plan, RequeueReason};
 use daemonset_view::plan::next;
 use daemonset_view::steered::{Steered, WaveFigures};
 use daemonset_view::turning::{self, Details};
@@ -138,7 +138,7 @@ impl Status {
         let choice = Choice { daemon_set: wanted.cloned(), now: *now, policy: None };
         let input = source.input_of(objects, &choice)?;
         let snapshot = input.snapshot().map_err(stop)?;
-        let (plan, details) = (plan(&snapshot), details(&snapshot));
+        let (plan, details) = plan_with_details(&snapshot);
         drop(snapshot);
         // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven. Whether that is so, a policy that
         // is invalid does not tell.

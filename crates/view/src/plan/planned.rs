@@ -6,8 +6,8 @@ use crate::plan::actions;
 use crate::steered::Steered;
 use crate::turning::Details;
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
-use daemonset::turns::details;
-use daemonset::{NodeView, Observed, Plan, Policy, Snapshot, plan};
+use daemonset::turns::plan_with_details;
+use daemonset::{NodeView, Observed, Plan, Policy, Snapshot};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ pub fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
                 with_annotations(&Policy::default(), daemon_set, &powers)
             }
         };
-        let decided = |snapshot: Snapshot<'_>| (plan(&snapshot), details(&snapshot));
+        let decided = |snapshot: Snapshot<'_>| plan_with_details(&snapshot);
         let checked = if models.inputs.is_null() {
             let mut snapshot = Snapshot::new(observed, models.observed_at(now)).policy(&policy);
             if let Some(memory) = &models.memory {

@@ -3,13 +3,13 @@
 use crate::support::{
     Given, NodeStory, PodStory, TURN_KEY, at, given, new, node, old, on_delete, pod, request, rolling,
 };
-use daemonset::turns::details;
+use daemonset::turns::plan_with_details;
 use serde_json::{Value, json};
 
 /// The details of all nodes that have any.
 fn told(given: &Given) -> Value {
     let recording = given.recording();
-    json!(details(&recording.snapshot().unwrap()))
+    json!(plan_with_details(&recording.snapshot().unwrap()).1)
 }
 
 fn turning(turn: Value, node: NodeStory) -> Given {
