@@ -240,4 +240,4 @@ struct EmbedPage;
 /// The examples of the page about turns are, too.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/turns.md")]
-struct Turns;
+struct TurnsPage;

@@ -35,25 +35,25 @@ fn take_out(value: &mut Value, path: &str) -> bool {
     let Some(keys) = innermost_member(value, path) else { return false };
     let Some((last, outer)) = keys.split_last() else { return false };
     let parent = outer.iter().try_fold(value, |inner, key| match (inner, key) {
-        (Value::Object(members), Key::Member(name)) => members.get_mut(name),
-        (Value::Array(entries), Key::Entry(index)) => entries.get_mut(*index),
+        (Value::Object(members), PathStep::Member(name)) => members.get_mut(name),
+        (Value::Array(entries), PathStep::Entry(index)) => entries.get_mut(*index),
         _ => None,
     });
     match (parent, last) {
-        (Some(Value::Object(members)), Key::Member(name)) => members.remove(name).is_some(),
+        (Some(Value::Object(members)), PathStep::Member(name)) => members.remove(name).is_some(),
         _ => false,
     }
 }
 
 /// A step of a path.
-enum Key {
+enum PathStep {
     Member(String),
     Entry(usize),
 }
 
 /// The innermost member of an object on a path such as `a.b[0].c`, as far as the path exists. Names may have dots, as those
 /// of labels do.
-fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
+fn innermost_member(value: &Value, path: &str) -> Option<Vec<PathStep>> {
     let (mut keys, mut at, mut rest) = (Vec::new(), value, path);
     loop {
         rest = rest.trim_start_matches('.');
@@ -63,7 +63,7 @@ fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
                 let fits = |name: &&String| rest.strip_prefix(name.as_str()).is_some_and(ends);
                 let Some(name) = members.keys().filter(fits).max_by_key(|name| name.len()) else { break };
                 (at, rest) = (members.get(name)?, rest.strip_prefix(name.as_str())?);
-                keys.push(Key::Member(name.clone()));
+                keys.push(PathStep::Member(name.clone()));
             }
             Value::Array(entries) => {
                 let entry = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -71,12 +71,12 @@ fn innermost_member(value: &Value, path: &str) -> Option<Vec<Key>> {
                 let Ok(index) = index.parse::<usize>() else { break };
                 let Some(inner) = entries.get(index) else { break };
                 (at, rest) = (inner, after);
-                keys.push(Key::Entry(index));
+                keys.push(PathStep::Entry(index));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => break,
         }
     }
-    while matches!(keys.last(), Some(Key::Entry(_))) {
+    while matches!(keys.last(), Some(PathStep::Entry(_))) {
         keys.pop();
     }
     Some(keys).filter(|keys| !keys.is_empty())

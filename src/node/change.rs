@@ -3,7 +3,7 @@
 use crate::input::policy::InPlacePolicy;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::node::in_place::ImageChanges;
-use crate::pods::history::{History, Role};
+use crate::pods::history::{History, RevisionRole};
 use crate::position::NodeIx;
 use daemonset_objects::RevisionView;
 use daemonset_objects::internal::{Phase, revision};
@@ -100,7 +100,8 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
                 canonical_json::equal(revision::inputs(view.data), inputs)
                     && view.data.pointer("/spec/template").map(rest_of).as_ref() == Some(&rest)
             };
-            let old = history.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old);
+            let old =
+                history.revisions.enumerated().filter(|(_, revision)| revision.role == RevisionRole::Old);
             let same = old.filter(|(_, revision)| revision.view.as_ref().is_some_and(is_same));
             same.map(|(position, _)| position).collect()
         };
@@ -120,7 +121,7 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
 /// way back to base either.
 pub(crate) fn old_template<'h>(history: &'h History<'_>, pod: &FleetPod) -> Option<&'h Value> {
     let revision = history.revision(pod.revision?);
-    let view = revision.view.as_ref().filter(|_| revision.role == Role::Old);
+    let view = revision.view.as_ref().filter(|_| revision.role == RevisionRole::Old);
     view?.data.pointer("/spec/template")
 }
 

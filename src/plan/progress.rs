@@ -11,7 +11,7 @@ use crate::pods::history::History;
 use crate::position::NodeIx;
 use crate::rollout::goals::Rollout;
 use crate::rollout::report::RolloutStage;
-use crate::rollout::undo::Undo;
+use crate::rollout::undo::UndoProgress;
 use crate::rollout::waves::{Done, WaveState};
 
 /// How many nodes may be without an available pod under OnDelete, where no limit is written: the default of
@@ -130,7 +130,7 @@ fn reason(rollout: &Rollout<'_>) -> (Reason, String) {
     match &decision.stage {
         RolloutStage::Complete => (Reason::Updating, String::new()),
         RolloutStage::Paused => (Reason::Paused, "; the rollout is paused".to_owned()),
-        RolloutStage::Stopped { reason } if decision.undo.is_some_and(Undo::is_on_its_way) => {
+        RolloutStage::Stopped { reason } if decision.undo.is_some_and(UndoProgress::is_on_its_way) => {
             let why = format!("; the new version has failed ({reason}), the template before it comes back");
             (Reason::RolledBack, why)
         }

@@ -4,7 +4,7 @@ use crate::action::{Action, RestoreReason};
 use crate::input::Snapshot;
 use crate::plan::steps::Steps;
 use crate::rollout::base::Base;
-use crate::rollout::undo::Undo;
+use crate::rollout::undo::UndoProgress;
 use serde_json::{Value, json};
 
 /// The restore that is due, if there is one.
@@ -12,7 +12,7 @@ pub(crate) fn restore(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Acti
     let rollout = steps.fleet.goals.rollout()?;
     let base = rollout.base.as_ref()?;
     // The marks of this undo are on base and on the current revision, and the snapshot shows them.
-    let is_due = rollout.known.decision.undo == Some(Undo::Due);
+    let is_due = rollout.known.decision.undo == Some(UndoProgress::Due);
     is_due.then(|| Action::RestoreTemplate {
         daemon_set: snapshot.spec.daemon_set.as_ref().into(),
         revision: base.view.object_ref(),

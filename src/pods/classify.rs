@@ -4,7 +4,7 @@
 
 use crate::input::index::PodFacts;
 use crate::input::{ClassificationPolicy, Snapshot};
-use crate::pods::history::{History, Role};
+use crate::pods::history::{History, RevisionRole};
 use crate::position::{HashIx, HistoryIx, IndexVec, neutral};
 use serde::{Deserialize, Serialize};
 
@@ -68,8 +68,8 @@ impl HashMeaning {
         let role = revision.map(|position| history.revision(position).role);
         let evidence = match role {
             // A duplicate has the same template: its pods run the current one, and only their label changes.
-            Some(Role::Current | Role::Duplicate) => Evidence::CurrentRevision,
-            Some(Role::Old) => Evidence::OldRevision,
+            Some(RevisionRole::Current | RevisionRole::Duplicate) => Evidence::CurrentRevision,
+            Some(RevisionRole::Old) => Evidence::OldRevision,
             None => Evidence::UnknownRevision,
         };
         HashMeaning { evidence, revision }

@@ -43,13 +43,13 @@ pub struct Revision<'a> {
     pub view: Option<RevisionView<'a>>,
     pub hash: Cow<'a, str>,
     pub number: i64,
-    pub role: Role,
+    pub role: RevisionRole,
 }
 
-neutral!(Revision<'_>, Revision { view: None, hash: Cow::Borrowed(""), number: 0, role: Role::Old });
+neutral!(Revision<'_>, Revision { view: None, hash: Cow::Borrowed(""), number: 0, role: RevisionRole::Old });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum RevisionRole {
     Current,
     /// Equal to the current one, and to be deleted.
     Duplicate,
@@ -87,7 +87,7 @@ impl<'a> History<'a> {
             revisions.at(current).number < next && missing_labels.is_none() && awaits_template.is_none();
         let renumbered = is_renumbered.then_some(next);
         revisions.change(current, |revision| {
-            revision.role = Role::Current;
+            revision.role = RevisionRole::Current;
             revision.number = renumbered.unwrap_or(revision.number);
         });
         // After the roles are known: of revisions with the same hash the role decides.
@@ -131,12 +131,12 @@ impl<'a> History<'a> {
 
     /// Whether the pods of a revision need the hash of the current one: it equals that one, and goes.
     pub fn relabels_pods_of(&self, revision: &Revision<'_>) -> bool {
-        revision.role == Role::Duplicate && revision.hash != self.current_hash()
+        revision.role == RevisionRole::Duplicate && revision.hash != self.current_hash()
     }
 
     /// Duplicates of the current revision, by name.
     pub fn duplicates(&self) -> Vec<&Revision<'a>> {
-        self.by_name(|revision| revision.role == Role::Duplicate)
+        self.by_name(|revision| revision.role == RevisionRole::Duplicate)
     }
 
     /// Old revisions beyond the limit, oldest first; never live history, nor a revision that a rollout needs. These still count against
@@ -159,13 +159,13 @@ impl<'a> History<'a> {
 
     /// The old revisions.
     pub(crate) fn old(&self) -> impl Iterator<Item = (HistoryIx, &Revision<'a>)> {
-        self.revisions.enumerated().filter(|(_, revision)| revision.role == Role::Old)
+        self.revisions.enumerated().filter(|(_, revision)| revision.role == RevisionRole::Old)
     }
 
     /// Revisions of the DaemonSet without the hash label, by name.
     pub fn unlabelled(&self, key: &str) -> Vec<&Revision<'a>> {
         // A released current revision gets the hash label together with the others that it lacks.
-        let is_released = |r: &Revision<'_>| r.role == Role::Current && self.missing_labels.is_some();
+        let is_released = |r: &Revision<'_>| r.role == RevisionRole::Current && self.missing_labels.is_some();
         let lacks = |r: &Revision<'_>| r.view.is_some_and(|view| !view.labels.contains_key(key));
         self.by_name(|revision| lacks(revision) && !is_released(revision))
     }
@@ -253,7 +253,7 @@ fn owned<'a>(snapshot: &'a Snapshot<'a>, position: RevisionIx) -> Revision<'a> {
         view: Some(*view),
         hash: hash_of(view, &snapshot.spec.policy.unique_label_key),
         number: view.number,
-        role: if has_content { Role::Duplicate } else { Role::Old },
+        role: if has_content { RevisionRole::Duplicate } else { RevisionRole::Old },
     }
 }
 
@@ -264,14 +264,14 @@ fn hash_of<'a>(view: &RevisionView<'a>, key: &str) -> Cow<'a, str> {
 
 /// One more than the largest number of an old revision; 1 when there is none, or all are negative.
 fn next_number(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> i64 {
-    let old = revisions.iter().filter(|r| r.role == Role::Old).map(|r| r.number);
+    let old = revisions.iter().filter(|r| r.role == RevisionRole::Old).map(|r| r.number);
     // Stored numbers may be negative: a history begins at 1 all the same.
     old.max().unwrap_or(0).max(0).saturating_add(1)
 }
 
 /// The one to keep of the revisions equal to the template.
 fn best_equal(revisions: &IndexVec<HistoryIx, Revision<'_>>) -> Option<HistoryIx> {
-    let equal = revisions.enumerated().filter(|(_, r)| r.role == Role::Duplicate);
+    let equal = revisions.enumerated().filter(|(_, r)| r.role == RevisionRole::Duplicate);
     equal.min_by_key(|(_, r)| r.view.as_ref().map(revision::rank)).map(|(position, _)| position)
 }
 
@@ -321,7 +321,10 @@ fn named_as_new<'a>(
     // Among all revisions of the namespace: the API server knows no owners when it refuses a name.
     let has_that_name = |r: &&RevisionView<'_>| r.namespace == ds.metadata.namespace && r.name == name;
     let Some(view) = snapshot.revisions.iter().find(has_that_name) else {
-        return Ok((Revision { view: None, hash: Cow::Owned(hash), number, role: Role::Current }, None));
+        return Ok((
+            Revision { view: None, hash: Cow::Owned(hash), number, role: RevisionRole::Current },
+            None,
+        ));
     };
     if !revision::can_be_current(ds, content, view) {
         return Err(NameCollision);
@@ -329,7 +332,10 @@ fn named_as_new<'a>(
     let missing = missing_labels(snapshot, view, &hash);
     let hash =
         view.labels.get(&snapshot.spec.policy.unique_label_key).map_or(Cow::Owned(hash), Cow::Borrowed);
-    Ok((Revision { view: Some(*view), hash, number: view.number, role: Role::Current }, Some(missing)))
+    Ok((
+        Revision { view: Some(*view), hash, number: view.number, role: RevisionRole::Current },
+        Some(missing),
+    ))
 }
 
 /// The labels of a new revision that this one lacks: with them it is adopted by the usual rules. It keeps a hash label

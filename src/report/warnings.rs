@@ -12,7 +12,7 @@ use crate::position::NodeIx;
 use crate::report::Warning;
 use crate::rollout::goals::Rollout;
 use crate::rollout::report::RolloutStage;
-use crate::rollout::undo::Undo;
+use crate::rollout::undo::UndoProgress;
 use daemonset_objects::model::{DaemonSetStatus, IntOrString, NodeName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -158,7 +158,7 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
         let is_stopped = matches!(rollout.known.decision.stage, RolloutStage::Stopped { .. });
         warnings.extend((wants_base && is_stopped).then_some(Warning::NothingToRollBackTo));
     }
-    if let Some(Undo::Not { because, .. }) = rollout.known.decision.undo {
+    if let Some(UndoProgress::Not { because, .. }) = rollout.known.decision.undo {
         warnings.push(Warning::NotUndone { because });
     }
     warnings.extend(empty_waves(rollout));

@@ -4,7 +4,7 @@ use crate::input::Snapshot;
 use crate::input::placement::{CompiledTemplate, Placement};
 use crate::input::rollout::marks::{MarkKeys, UndoneMark, completed_at, has_failed, restored_at};
 use crate::input::template::Template;
-use crate::pods::history::{History, Revision, Role};
+use crate::pods::history::{History, Revision, RevisionRole};
 use crate::position::{HistoryIx, IndexVec};
 use daemonset_objects::internal::Problems;
 use daemonset_objects::{NodeView, RevisionView};
@@ -100,7 +100,7 @@ fn undone_number(history: &History<'_>, keys: &MarkKeys) -> Option<i64> {
 /// Whether a revision may be base, before its template is read.
 fn is_candidate(revision: &Revision<'_>, keys: &MarkKeys) -> bool {
     // A duplicate of the current revision is no old one: a node that goes back to it would run the new version.
-    revision.role == Role::Old
+    revision.role == RevisionRole::Old
         && revision.view.is_some_and(|view| {
             // The mark holds for one number: a revision that has been current again since is judged by its last turn.
             let has_failed = planted::has_failed(has_failed(view.annotations, keys, revision.number));

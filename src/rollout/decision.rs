@@ -12,7 +12,7 @@ use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::NodeGoal;
 use crate::rollout::report::RolloutStage;
 use crate::rollout::sums::{GroupSums, NodeCounts, NodeSums, RolloutSums, TimeRange, TimestampSet};
-use crate::rollout::undo::{Undo, Verdict, is_way_back, kept_until};
+use crate::rollout::undo::{FailureVerdict, UndoProgress, is_way_back, kept_until};
 use crate::rollout::waves::{Opening, Waves};
 use jiff::{SignedDuration, Timestamp};
 
@@ -29,7 +29,7 @@ pub struct RolloutDecision {
     pub nodes: u32,
     pub updated: u32,
     /// How far the undo of a failed version is, if the policy asks for one.
-    pub(crate) undo: Option<Undo>,
+    pub(crate) undo: Option<UndoProgress>,
     /// It is open for all nodes that take part: the others get the current revision, too.
     reaches_all: bool,
     /// The goal of a node that it has not reached.
@@ -101,7 +101,7 @@ impl RolloutDecision {
             input.stage(failed_before, newly_failed, held)
         };
         let kept_until = kept_until(snapshot, history).map(|until| (until, RequeueReason::UndoDue));
-        let of_undo = undo.and_then(Undo::due).into_iter().chain(kept_until);
+        let of_undo = undo.and_then(UndoProgress::due).into_iter().chain(kept_until);
         let mut decision = RolloutDecision {
             due: input.due(&stage, &waves, deadline).into_iter().chain(of_undo).min(),
             stage,
@@ -292,19 +292,19 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         history: &History<'_>,
         base: Option<&KnownBase>,
         (failed_before, newly_failed): (Option<Mark<'_>>, Option<FailureReason>),
-    ) -> Option<Undo> {
+    ) -> Option<UndoProgress> {
         if let Some(until) = history.awaits_template {
-            return Some(Undo::Awaited { until });
+            return Some(UndoProgress::Awaited { until });
         }
         let policy = self.policy.on_failure.as_ref()?;
         let verdict = match (failed_before, newly_failed) {
-            (Some(_), _) => Verdict::Marked,
-            (None, Some(_)) => Verdict::New,
+            (Some(_), _) => FailureVerdict::Marked,
+            (None, Some(_)) => FailureVerdict::New,
             (None, None) => return None,
         };
         match policy.action {
             // A pause stops no undo, as it stops no roll-back.
-            FailureAction::Undo => Some(Undo::of_failed(self.snapshot, history, base, verdict)),
+            FailureAction::Undo => Some(UndoProgress::of_failed(self.snapshot, history, base, verdict)),
             FailureAction::Pause | FailureAction::RollBack => None,
         }
     }
@@ -327,7 +327,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         if !self.can_be_marked {
             return Vec::new();
         }
-        let of_undo = decision.undo.map(Undo::marks).unwrap_or_default();
+        let of_undo = decision.undo.map(UndoProgress::marks).unwrap_or_default();
         let mut marks = self.marks_on_the_way(decision);
         // The verdict stands alone, but for the undo that follows from it: a plan that reaches it sets and removes no other mark.
         if let Some(reason) = planted::newly_failed(newly_failed) {

@@ -18,7 +18,7 @@ const MOST_UNDONE: usize = 3;
 
 /// How far the undo of a failed version is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Undo {
+pub(crate) enum UndoProgress {
     /// This plan sets its marks.
     Begins { generation: i64 },
     /// The marks are set, and the template is restored as soon as nothing else is in the way.
@@ -31,17 +31,17 @@ pub(crate) enum Undo {
     Not { because: NotUndoneReason, until: Option<Timestamp> },
 }
 
-impl Undo {
+impl UndoProgress {
     /// The undo of the current revision, which has failed, be it that this plan or that an earlier one has found it out.
     pub(crate) fn of_failed(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         base: Option<&KnownBase>,
-        verdict: Verdict,
+        verdict: FailureVerdict,
     ) -> Self {
         let keys = &snapshot.spec.mark_keys;
         let current = history.current();
-        let not = |because| Undo::Not { because, until: None };
+        let not = |because| UndoProgress::Not { because, until: None };
         let Some(base) = base.and_then(|base| base.view_in(history)) else {
             return not(NotUndoneReason::NoBase);
         };
@@ -51,11 +51,11 @@ impl Undo {
         let Some(undone) = undone else {
             if snapshot.drives() && base.controller.is_none() {
                 // The other controller adopts base first: only an adopted revision is marked.
-                return Undo::Waits { until: None };
+                return UndoProgress::Waits { until: None };
             }
             return match free_at(snapshot, history) {
-                Some(at) => Undo::Not { because: NotUndoneReason::TooMany, until: Some(at) },
-                None => Undo::Begins { generation },
+                Some(at) => UndoProgress::Not { because: NotUndoneReason::TooMany, until: Some(at) },
+                None => UndoProgress::Begins { generation },
             };
         };
         // Each of these says that the undo has been tried: a person, or a tool that put the template back, wants it otherwise.
@@ -65,39 +65,47 @@ impl Undo {
             not(NotUndoneReason::DaemonSetChanged)
         } else if undone.counts_until(snapshot.now).is_none() {
             not(NotUndoneReason::TooLate)
-        } else if verdict == Verdict::New {
+        } else if verdict == FailureVerdict::New {
             // Somebody has removed the mark of the failure, and the version has failed again: no plan rests on its own marks.
-            Undo::Waits { until: None }
+            UndoProgress::Waits { until: None }
         } else if restored_at(base.annotations, keys, current.number).is_none() {
             not(NotUndoneReason::NoBase)
         } else {
             let again_at = snapshot.memory.as_ref().and_then(|memory| memory.restore_again_at(snapshot.now));
-            again_at.map_or(Undo::Due, |at| Undo::Waits { until: Some(at) })
+            again_at.map_or(UndoProgress::Due, |at| UndoProgress::Waits { until: Some(at) })
         }
     }
 
     /// Its marks, in the order of their actions: base is chosen before the current revision is given up.
     pub(crate) fn marks(self) -> Vec<MarkChange> {
         match self {
-            Undo::Begins { generation } => vec![MarkChange::Restored, MarkChange::Undone { generation }],
-            Undo::Due | Undo::Waits { .. } | Undo::Awaited { .. } | Undo::Not { .. } => Vec::new(),
+            UndoProgress::Begins { generation } => {
+                vec![MarkChange::Restored, MarkChange::Undone { generation }]
+            }
+            UndoProgress::Due
+            | UndoProgress::Waits { .. }
+            | UndoProgress::Awaited { .. }
+            | UndoProgress::Not { .. } => Vec::new(),
         }
     }
 
     /// Whether the template comes back, or is back and not yet shown.
     pub(crate) fn is_on_its_way(self) -> bool {
         match self {
-            Undo::Begins { .. } | Undo::Due | Undo::Waits { .. } | Undo::Awaited { .. } => true,
-            Undo::Not { .. } => false,
+            UndoProgress::Begins { .. }
+            | UndoProgress::Due
+            | UndoProgress::Waits { .. }
+            | UndoProgress::Awaited { .. } => true,
+            UndoProgress::Not { .. } => false,
         }
     }
 
     /// When time alone changes it.
     pub(crate) fn due(self) -> Option<(Timestamp, RequeueReason)> {
         match self {
-            Undo::Begins { .. } | Undo::Due => None,
-            Undo::Awaited { until } => Some((until, RequeueReason::InFlightExpiry)),
-            Undo::Waits { until } | Undo::Not { until, .. } => {
+            UndoProgress::Begins { .. } | UndoProgress::Due => None,
+            UndoProgress::Awaited { until } => Some((until, RequeueReason::InFlightExpiry)),
+            UndoProgress::Waits { until } | UndoProgress::Not { until, .. } => {
                 until.map(|until| (until, RequeueReason::UndoDue))
             }
         }
@@ -106,7 +114,7 @@ impl Undo {
 
 /// Whether the snapshot shows the mark of the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum FailureVerdict {
     Marked,
     /// This plan reaches it.
     New,

@@ -34,7 +34,7 @@ pub struct PatchedNode;
 
 /// A pull pod, created or deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PullPod;
+pub struct PullPodCall;
 
 /// A pod that was changed in its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,9 +150,9 @@ impl Expected for PatchedNode {
     fn into_members(self, _: &mut Members) {}
 }
 
-impl Expected for PullPod {
+impl Expected for PullPodCall {
     fn from_members(_: &mut Members) -> Result<Self, &'static str> {
-        Ok(PullPod)
+        Ok(PullPodCall)
     }
 
     fn into_members(self, _: &mut Members) {}

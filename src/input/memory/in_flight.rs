@@ -45,8 +45,8 @@ impl Memory {
 
 impl Memory {
     /// The pods of the snapshot that creates are looked up among.
-    pub(crate) fn shown<'s>(&self, snapshot: &'s Snapshot<'_>) -> Shown<'s> {
-        let mut shown = Shown::default();
+    pub(crate) fn shown<'s>(&self, snapshot: &'s Snapshot<'_>) -> ShownPods<'s> {
+        let mut shown = ShownPods::default();
         if self.creates.is_empty() {
             return shown;
         }
@@ -84,7 +84,7 @@ pub(crate) struct UnseenCreate<'m> {
 
 /// The pods of a snapshot, in the form in which creates are looked up.
 #[derive(Default)]
-pub(crate) struct Shown<'s> {
+pub(crate) struct ShownPods<'s> {
     /// The node of each pod, and its uid.
     uids: IndexSet<(&'s str, &'s str), Hasher>,
     /// Node and hash of the DaemonSet's live pods, for creates whose answer was lost: in order, since people choose labels. A create is
@@ -92,7 +92,7 @@ pub(crate) struct Shown<'s> {
     live: BTreeSet<(&'s str, &'s str)>,
 }
 
-impl Shown<'_> {
+impl ShownPods<'_> {
     pub(crate) fn has(&self, node: &NodeName, create: &InFlight<CreatedPod>) -> bool {
         match &create.expected.uid {
             Some(uid) => self.uids.contains(&(node.as_str(), uid.as_str())),

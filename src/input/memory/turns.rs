@@ -1,7 +1,7 @@
 //! The part of a memory about turns, pulls and changes in place: accepted actions until a snapshot shows them, and refused ones.
 
 use crate::action::{Action, CreateReason, DeleteReason};
-use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPod};
+use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPodCall};
 use daemonset_objects::internal::rfc3339;
 use daemonset_objects::model::{NodeName, Uid};
 use jiff::Timestamp;
@@ -19,10 +19,10 @@ pub struct TurnMemory {
     pub patches: BTreeMap<NodeName, InFlight<PatchedNode>>,
     /// Creates of pull pods, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub pulls: BTreeMap<String, InFlight<PullPod>>,
+    pub pulls: BTreeMap<String, InFlight<PullPodCall>>,
     /// Deletes of pull pods. They are no pods of the DaemonSet, whose deletes are kept apart.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub pull_deletes: BTreeMap<Uid, InFlight<PullPod>>,
+    pub pull_deletes: BTreeMap<Uid, InFlight<PullPodCall>>,
     /// When the create of a pull pod was refused, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refused_pulls: BTreeMap<String, Timestamp>,

@@ -2,7 +2,7 @@
 
 use crate::action::{Action, CreateReason, DeleteReason};
 use crate::input::Snapshot;
-use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPod};
+use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPodCall};
 use crate::input::memory::node_failures::{is_long_ago, remembered_until};
 use crate::input::memory::turns::{SINCE, changed_at, shows_change};
 use crate::input::memory::{ActionOutcome, Memory, Taken, parsed_version};
@@ -36,12 +36,14 @@ impl Memory {
                 if is_refused {
                     turns.refused_pulls.insert(name, at);
                 } else {
-                    turns.pulls.insert(name, InFlight { expected: PullPod, at, version });
+                    turns.pulls.insert(name, InFlight { expected: PullPodCall, at, version });
                 }
             }
             Action::DeletePod { pod, reason: DeleteReason::PullDone, .. } => {
                 if !is_refused {
-                    turns.pull_deletes.insert(pod.uid.clone(), InFlight { expected: PullPod, at, version });
+                    turns
+                        .pull_deletes
+                        .insert(pod.uid.clone(), InFlight { expected: PullPodCall, at, version });
                 }
             }
             Action::UpdatePodInPlace { pod, .. } if is_refused => {

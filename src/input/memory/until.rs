@@ -2,7 +2,7 @@
 
 use crate::input::Snapshot;
 use crate::input::memory::accepted::{
-    ChangedPod, CreatedPod, DeletedPod, InFlight, PatchedNode, PullPod, RestoredTemplate,
+    ChangedPod, CreatedPod, DeletedPod, InFlight, PatchedNode, PullPodCall, RestoredTemplate,
 };
 use crate::input::memory::parsed_version;
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ pub(crate) trait Versioned {
 
 impl Versioned for CreatedPod {}
 impl Versioned for DeletedPod {}
-impl Versioned for PullPod {}
+impl Versioned for PullPodCall {}
 impl Versioned for ChangedPod {}
 
 impl Versioned for PatchedNode {

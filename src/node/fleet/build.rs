@@ -4,13 +4,13 @@ use crate::action::LabelReason;
 use crate::input::memory::Memory;
 use crate::input::memory::in_flight::UnseenCreate;
 use crate::input::{PodNames, Snapshot};
-use crate::node::fleet::{Fleet, FleetNode, FleetPod, InFlight, PodStage, Rare, Readiness};
+use crate::node::fleet::{CreateInFlight, Fleet, FleetNode, FleetPod, PodStage, Rare, Readiness};
 use crate::node::in_place::{InPlace, changed_in_place};
 use crate::node::pull::pull_pods;
 use crate::node::turn::{needs_whole_objects, turns};
 use crate::pods::claim::Claim;
 use crate::pods::classify::{Class, Classifier, Evidence};
-use crate::pods::history::{History, Role};
+use crate::pods::history::{History, RevisionRole};
 use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, enumerate};
 use crate::rollout::goals::Goals;
 use daemonset_objects::PodView;
@@ -189,15 +189,15 @@ fn in_flight_creates(
     snapshot: &Snapshot<'_>,
     history: &History<'_>,
     unseen: &[UnseenCreate<'_>],
-) -> Vec<InFlight> {
+) -> Vec<CreateInFlight> {
     let mut creates = Vec::with_capacity(unseen.len());
     for create in unseen {
         let Some(node) = snapshot.index.node(create.node.as_str()) else { continue };
         let revision = history.position(create.revision);
         // As a pod is classified: a duplicate has the current template.
-        let updated = revision.is_some_and(|position| history.revision(position).role != Role::Old);
+        let updated = revision.is_some_and(|position| history.revision(position).role != RevisionRole::Old);
         let UnseenCreate { at, until, .. } = *create;
-        creates.push(InFlight { node, at, until, revision, updated, of_goal: updated });
+        creates.push(CreateInFlight { node, at, until, revision, updated, of_goal: updated });
     }
     creates.sort_unstable_by_key(|create| create.node);
     creates

@@ -44,7 +44,7 @@ pub struct Fleet<'a> {
     /// Pods without a target node, which are left alone.
     pub without_target: Vec<PodIx>,
     /// Creates that the snapshot does not show, by node.
-    pub in_flight: Vec<InFlight>,
+    pub in_flight: Vec<CreateInFlight>,
     /// When the update's delete of a pod was accepted, by node: of nodes that the memory still waits for.
     pub taken: Vec<(NodeIx, Timestamp)>,
     /// When the current revision was created; `None` if that is unknown, or this plan creates it.
@@ -186,7 +186,7 @@ impl Readiness {
 
 /// A create that the snapshot does not show.
 #[derive(Debug, Clone, Copy)]
-pub struct InFlight {
+pub struct CreateInFlight {
     pub node: NodeIx,
     /// When it was accepted.
     pub at: Timestamp,
@@ -327,7 +327,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// The create of this node that the snapshot does not show.
-    pub fn in_flight(&self, node: NodeIx) -> Option<&InFlight> {
+    pub fn in_flight(&self, node: NodeIx) -> Option<&CreateInFlight> {
         // At most one: the memory has one create for each node.
         let found = self.in_flight.binary_search_by_key(&node, |create| create.node).ok()?;
         self.in_flight.get(found)
