@@ -33,11 +33,11 @@ use std::process::ExitCode;
 #[command(term_width = 0)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: PluginCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum PluginCommand {
     /// The pods of each node, the actions that come next, and their reasons
     #[command(after_help = help::PLAN)]
     Plan(plan::args::Args),
@@ -102,25 +102,25 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> ExitCode {
+fn run(command: PluginCommand) -> ExitCode {
     let response = match command {
-        Command::Plan(args) => return finish("stdout", plan::run(args)),
-        Command::Simulate(args) => return finish("output", simulate::run(*args)),
-        Command::Rollout(args) => return finish("stdout", rollout::run(&args)),
-        Command::Schema => return finish("stdout", manual::schema()),
-        Command::Completion(args) => return finish("stdout", manual::completion(&args)),
-        Command::Man(args) => return finish("output", manual::man(&args)),
-        Command::Complete(args) => return finish("stdout", manual::complete(&args)),
-        Command::Why(args) => return finish("stdout", why::run(&args)),
-        Command::On(args) => return finish("stdout", on::run(&args)),
-        Command::Drain(args) => return finish("stdout", drain::run(&args)),
-        Command::Page(args) => return finish("output", page::run(&args)),
-        Command::Describe(args) => describe::describe(&args),
-        Command::Stuck(args) => stuck::run(&args),
-        Command::Lint(args) => manifest::lint(&args),
-        Command::WouldRestart(args) => manifest::would_restart(&args),
-        Command::Create(args) => manifest::create(&args),
-        Command::Update(args) => manifest::update(&args),
+        PluginCommand::Plan(args) => return finish("stdout", plan::run(args)),
+        PluginCommand::Simulate(args) => return finish("output", simulate::run(*args)),
+        PluginCommand::Rollout(args) => return finish("stdout", rollout::run(&args)),
+        PluginCommand::Schema => return finish("stdout", manual::schema()),
+        PluginCommand::Completion(args) => return finish("stdout", manual::completion(&args)),
+        PluginCommand::Man(args) => return finish("output", manual::man(&args)),
+        PluginCommand::Complete(args) => return finish("stdout", manual::complete(&args)),
+        PluginCommand::Why(args) => return finish("stdout", why::run(&args)),
+        PluginCommand::On(args) => return finish("stdout", on::run(&args)),
+        PluginCommand::Drain(args) => return finish("stdout", drain::run(&args)),
+        PluginCommand::Page(args) => return finish("output", page::run(&args)),
+        PluginCommand::Describe(args) => describe::describe(&args),
+        PluginCommand::Stuck(args) => stuck::run(&args),
+        PluginCommand::Lint(args) => manifest::lint(&args),
+        PluginCommand::WouldRestart(args) => manifest::would_restart(&args),
+        PluginCommand::Create(args) => manifest::create(&args),
+        PluginCommand::Update(args) => manifest::update(&args),
     };
     finish("stdout", response.and_then(crate::shell::response::Response::print))
 }

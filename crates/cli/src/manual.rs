@@ -1,7 +1,7 @@
 //! Completion scripts and man pages, made from the command line's own definition, and the schema of a policy.
 
 use crate::Cli;
-use crate::cluster::{Connection, Kubectl, Scope};
+use crate::cluster::{ConnectionArgs, Kubectl, Scope};
 use crate::shell::called;
 use crate::shell::console::Stop;
 use clap::{Args, Command, CommandFactory, ValueEnum};
@@ -139,7 +139,7 @@ fn names(command: &Command, words: &[String]) -> Vec<String> {
         None => Scope::Current,
     };
     let (context, kubeconfig) = (value(&["--context"]), value(&["--kubeconfig"]).map(Into::into));
-    let kubectl = Kubectl::connect(Connection::new(context, kubeconfig), scope, None);
+    let kubectl = Kubectl::connect(ConnectionArgs::new(context, kubeconfig), scope, None);
     kubectl.map(|kubectl| kubectl.names(kinds)).unwrap_or_default()
 }
 

@@ -135,7 +135,7 @@ mod tests {
     use std::cell::Cell;
 
     /// A DaemonSet, its tracker, and the caches that both read.
-    struct Fleet {
+    struct TrackedFleet {
         ds: DaemonSet,
         tracker: Tracker,
         position: LogPosition,
@@ -143,7 +143,7 @@ mod tests {
         writers: CacheWriters,
     }
 
-    impl Fleet {
+    impl TrackedFleet {
         fn new() -> Self {
             let (caches, writers) = Caches::empty();
             let ds = json!({
@@ -155,7 +155,7 @@ mod tests {
             });
             let tracker = Tracker::new("u", Policy::default());
             let position = LogPosition::default();
-            Fleet { ds: from_value(ds).unwrap(), tracker, position, caches, writers }
+            TrackedFleet { ds: from_value(ds).unwrap(), tracker, position, caches, writers }
         }
 
         fn add_node(&mut self, name: &str) {
@@ -174,7 +174,7 @@ mod tests {
 
         /// A plan, and whether it has listed the objects.
         fn plan(&mut self) -> (Plan, bool) {
-            let Fleet { ds, tracker, position, caches, .. } = self;
+            let TrackedFleet { ds, tracker, position, caches, .. } = self;
             caches.change_log.read().catch_up(position, tracker, caches, &Key::from(&*ds));
             let is_listed = Cell::new(false);
             let nodes = caches.nodes.state();
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_reconciler_lists_once_and_then_reads_the_changes() {
-        let mut fleet = Fleet::new();
+        let mut fleet = TrackedFleet::new();
         fleet.add_node("a");
         assert_eq!(fleet.created_on(), (names(&["a"]), true));
         fleet.add_node("b");
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_reconciler_that_is_too_far_behind_lists_again() {
-        let mut fleet = Fleet::new();
+        let mut fleet = TrackedFleet::new();
         fleet.add_node("a");
         let _ = fleet.plan();
         (0..CAPACITY).for_each(|_| fleet.add_node("b"));
@@ -228,7 +228,7 @@ mod tests {
     /// While it is gone nobody notes the changes of its namespace.
     #[test]
     fn a_daemon_set_that_comes_back_lists_again() {
-        let mut fleet = Fleet::new();
+        let mut fleet = TrackedFleet::new();
         fleet.add_node("a");
         let _ = fleet.plan();
         let mut goes = |name: &str| {
@@ -242,10 +242,10 @@ mod tests {
 
     #[test]
     fn a_reconciler_lists_again_after_a_cache_was_replaced() {
-        let mut fleet = Fleet::new();
+        let mut fleet = TrackedFleet::new();
         fleet.add_node("a");
         let _ = fleet.plan();
-        let Fleet { caches, writers, .. } = &mut fleet;
+        let TrackedFleet { caches, writers, .. } = &mut fleet;
         caches.change_log.replace(|| {
             writers.nodes.apply_watcher_event(&Event::Init);
             let node: Node = from_value(json!({"metadata": {"name": "z"}})).unwrap();

@@ -27,20 +27,20 @@ const START_OF_API_SERVER: Duration = Duration::from_secs(20);
 pub struct Connection {
     server: Arc<str>,
     clock: Clock,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ConnectionState>>,
     /// Which watches fail.
     pub watches: WatchHealth,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionState {
     /// `Some` while no connection can be established.
-    outage: Option<Outage>,
+    outage: Option<ConnectionOutage>,
     /// When a connection was last refused or broke.
     interrupted_at: Option<Instant>,
 }
 
-struct Outage {
+struct ConnectionOutage {
     begin: Instant,
     since: Timestamp,
     /// The errors that were logged.
@@ -108,7 +108,7 @@ impl Connection {
         }
         let (error, since) = (error_chain(&**error), self.clock.now());
         let mut state = self.state();
-        let outage = state.outage.get_or_insert_with(|| Outage {
+        let outage = state.outage.get_or_insert_with(|| ConnectionOutage {
             begin: Instant::now(),
             since,
             errors: BTreeSet::new(),
@@ -119,7 +119,7 @@ impl Connection {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,7 +49,7 @@ struct ObjectEvents {
     /// By reason.
     similar: HashMap<String, Similar>,
     /// By reason and message; no message for the combined event.
-    logged: HashMap<(String, Option<String>), Logged>,
+    logged: HashMap<(String, Option<String>), LoggedEvent>,
 }
 
 /// The events that share tokens.
@@ -70,7 +70,7 @@ struct Similar {
     last: Instant,
 }
 
-struct Logged {
+struct LoggedEvent {
     name: String,
     count: u32,
     first: Timestamp,
@@ -119,8 +119,12 @@ impl ObjectEvents {
         self.logged.retain(|_, logged| logged.last.elapsed() < EVENT_TTL);
         let is_combined = self.is_combined(reason, message);
         let key = (reason.to_owned(), (!is_combined).then(|| message.to_owned()));
-        let logged =
-            self.logged.entry(key).or_insert(Logged { name, count: 0, first: now, last: Instant::now() });
+        let logged = self.logged.entry(key).or_insert(LoggedEvent {
+            name,
+            count: 0,
+            first: now,
+            last: Instant::now(),
+        });
         logged.count = logged.count.saturating_add(1);
         logged.last = Instant::now();
         let prefix = if is_combined { "(combined from similar events): " } else { "" };

@@ -313,7 +313,7 @@ impl WatchedObject for Node {
 mod tests {
     use super::*;
     use crate::other_controller::Reaction;
-    use crate::rollout::policy::Role;
+    use crate::rollout::policy::ProcessRole;
     use daemonset::Policy;
     use daemonset::policy::RolloutPolicy;
     use serde_json::{Value, from_value, json};
@@ -339,7 +339,7 @@ mod tests {
             .unwrap();
             writers.daemon_sets.apply_watcher_event(&Event::Apply(ds));
         }
-        let policies = Policies::new(Policy::default(), Role::Controller);
+        let policies = Policies::new(Policy::default(), ProcessRole::Controller);
         let queue = Arc::new(Queue::new(Duration::ZERO));
         (EventMapper::new(caches, queue, policies, OtherController::new(Reaction::StopActing)), writers)
     }
@@ -391,7 +391,7 @@ mod tests {
         let heartbeat = node("gpu", json!([]), "3");
         assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&before), &heartbeat)), 0);
         mapper.policies =
-            Policies::new(Policy::default().rollout(RolloutPolicy::default()), Role::Controller);
+            Policies::new(Policy::default().rollout(RolloutPolicy::default()), ProcessRole::Controller);
         assert_eq!(woken(&mapper, |mapper| mapper.applied(Some(&before), &after)), 46, "the file steers all");
     }
 

@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 /// The election of this process.
 pub(crate) fn election(config: LeaseConfig, deadline: RenewDeadline, connection: Connection) -> Election {
     let (lease, identity) = (config.to_string(), config.holder().to_owned());
-    let log = Mutex::new(Log { lease, identity, connection, logged: Logged::default() });
+    let log = Mutex::new(LeaderLog { lease, identity, connection, logged: Logged::default() });
     Election::new(config).with_deadline(deadline).on_event(move |event| {
         log.lock().unwrap_or_else(PoisonError::into_inner).write(event);
     })
 }
 
-struct Log {
+struct LeaderLog {
     lease: String,
     identity: String,
     connection: Connection,
@@ -34,9 +34,9 @@ struct Logged {
     last_failure: String,
 }
 
-impl Log {
+impl LeaderLog {
     fn write(&mut self, event: LeaseEvent<'_>) {
-        let Log { lease, identity, connection, logged } = self;
+        let LeaderLog { lease, identity, connection, logged } = self;
         match event {
             LeaseEvent::Waits => tracing::info!(lease, identity, "waiting for the lease"),
             LeaseEvent::Acquired => tracing::info!(lease, identity, "this process is the leader"),

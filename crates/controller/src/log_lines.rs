@@ -27,9 +27,9 @@ mod tests {
     use std::sync::{Arc, Mutex, PoisonError};
 
     #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
+    struct SharedLog(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Shared {
+    impl Write for SharedLog {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
         }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn an_event_is_one_line_without_characters_that_act() {
-        let out = Shared::default();
+        let out = SharedLog::default();
         let writer = out.clone();
         let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || LogLines(writer.clone()));
         tracing::subscriber::with_default(log.finish(), || {

@@ -49,12 +49,12 @@ struct Signs {
 /// The own status writes to one DaemonSet that the watch may still show, oldest first.
 struct Sent {
     uid: Uid,
-    figures: VecDeque<Figures>,
+    figures: VecDeque<StatusFigures>,
 }
 
 /// The generation that a status describes, and its counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Figures([(&'static str, i64); 8]);
+struct StatusFigures([(&'static str, i64); 8]);
 
 /// A status write that this process did not send: the figures that it has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl OtherController {
             if sent.uid != ds.metadata.uid {
                 *sent = new();
             }
-            sent.figures.push_back(Figures::of(status));
+            sent.figures.push_back(StatusFigures::of(status));
             if sent.figures.len() > MAX_SENT {
                 sent.figures.pop_front();
             }
@@ -129,9 +129,9 @@ impl OtherController {
 fn foreign_status(
     before: &DaemonSet,
     after: &DaemonSet,
-    sent: Option<&mut VecDeque<Figures>>,
+    sent: Option<&mut VecDeque<StatusFigures>>,
 ) -> Option<ForeignStatus> {
-    let (old, new) = (Figures::of(&before.status), Figures::of(&after.status));
+    let (old, new) = (StatusFigures::of(&before.status), StatusFigures::of(&after.status));
     if before.metadata.uid != after.metadata.uid || old == new {
         return None;
     }
@@ -146,9 +146,9 @@ fn foreign_status(
     Some(ForeignStatus { changed: pairs.map(|((name, old), (_, new))| (name, old, new)).collect() })
 }
 
-impl Figures {
+impl StatusFigures {
     fn of(status: &DaemonSetStatus) -> Self {
-        Figures([
+        StatusFigures([
             ("observedGeneration", status.observed_generation),
             ("desiredNumberScheduled", status.desired_number_scheduled.into()),
             ("currentNumberScheduled", status.current_number_scheduled.into()),

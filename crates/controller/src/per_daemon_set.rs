@@ -7,7 +7,7 @@ use crate::rollout::Rollout;
 use crate::rollout::events::RolloutEvent;
 use crate::rollout::policy::TurnsOf;
 use crate::turns::Free;
-use crate::turns::story::Story;
+use crate::turns::story::TurnStory;
 use crate::turns::whole_pods::WholePods;
 use daemonset::model::{DaemonSet, Uid};
 use daemonset::{Action, ActionOutcome, Escaped, Plan, Policy, RevisionView, StatusReason};
@@ -31,7 +31,7 @@ pub struct PerDaemonSet {
     /// The driver beside this controller, if the policy leaves the turns to it.
     pub(crate) turns_of: TurnsOf,
     /// The events about its turns.
-    pub(crate) turn_story: Story,
+    pub(crate) turn_story: TurnStory,
     /// Its pods that the cache keeps too lean for its policy.
     pub(crate) whole_pods: WholePods,
     /// The free resources of the nodes, if its policy asks for them.
@@ -67,7 +67,7 @@ impl PerDaemonSet {
             auditor: Auditor::default(),
             rollout: Rollout::default(),
             turns_of: TurnsOf::This,
-            turn_story: Story::default(),
+            turn_story: TurnStory::default(),
             whole_pods: WholePods::default(),
             free: Free::default(),
             absent_since: None,

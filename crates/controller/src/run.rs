@@ -6,7 +6,7 @@ use crate::clients::Clients;
 use crate::clock::{BootClock, Clock};
 use crate::controller::Controller;
 use crate::event_recorder::{DRIVER, EventRecorder};
-use crate::executor::Executor;
+use crate::executor::ActionExecutor;
 use crate::health::Health;
 use crate::http_server;
 use crate::leader_election::{election, release};
@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::response::ActingClient;
-use crate::rollout::policy::{Policies, Role};
+use crate::rollout::policy::{Policies, ProcessRole};
 use crate::shutdown::{Shutdown, ShutdownReason, ShutdownSignals};
 use crate::tasks::Tasks;
 use crate::turns::Turns;
@@ -57,7 +57,7 @@ pub async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
         if args.drive {
             events = events.from_component(DRIVER);
         }
-        Mode::Execute(Executor::new(writes.clone(), events, metrics))
+        Mode::Execute(ActionExecutor::new(writes.clone(), events, metrics))
     };
     process.run(mode).await
 }
@@ -69,7 +69,7 @@ pub struct Process {
     /// The policy that they choose.
     pub policy: Policy,
     /// How it reads the policies of DaemonSets.
-    pub role: Role,
+    pub role: ProcessRole,
     /// What it does beside another controller.
     pub reaction: Reaction,
     /// The lease that it must hold; `None` where it needs none.

@@ -12,7 +12,7 @@ const TICK: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Default)]
 pub struct WatchHealth {
     /// By the plural name in the path, such as `pods`.
-    failing: Arc<Mutex<BTreeMap<String, Failing>>>,
+    failing: Arc<Mutex<BTreeMap<String, FailingWatch>>>,
     /// Until when the API server asks not to be asked again, by the same name.
     retry_after: Arc<Mutex<BTreeMap<String, Instant>>>,
 }
@@ -29,7 +29,7 @@ pub enum LogAs {
 }
 
 #[derive(Debug)]
-struct Failing {
+struct FailingWatch {
     since: Instant,
     last_error: String,
     logged: BTreeSet<String>,
@@ -41,7 +41,7 @@ impl WatchHealth {
     /// Records that a list or a watch of these objects failed.
     pub fn failed(&self, plural: &str, error: String, log_as: LogAs) {
         let mut failing = self.failing();
-        let failing = failing.entry(plural.to_owned()).or_insert_with(|| Failing {
+        let failing = failing.entry(plural.to_owned()).or_insert_with(|| FailingWatch {
             since: Instant::now(),
             last_error: String::new(),
             logged: BTreeSet::new(),
@@ -83,7 +83,7 @@ impl WatchHealth {
     /// Waits until a watch has failed for this time without a success; returns the objects and the last error.
     pub async fn failed_for(&self, limit: Duration) -> String {
         loop {
-            let too_long = |(plural, failing): (&String, &Failing)| {
+            let too_long = |(plural, failing): (&String, &FailingWatch)| {
                 let seconds = failing.since.elapsed().as_secs();
                 (failing.since.elapsed() >= limit)
                     .then(|| format!("no watch of {plural} for {seconds} s: {}", failing.last_error))
@@ -95,7 +95,7 @@ impl WatchHealth {
         }
     }
 
-    fn failing(&self) -> MutexGuard<'_, BTreeMap<String, Failing>> {
+    fn failing(&self) -> MutexGuard<'_, BTreeMap<String, FailingWatch>> {
         lock(&self.failing)
     }
 }

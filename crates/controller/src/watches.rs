@@ -322,13 +322,13 @@ mod tests {
     use crate::comparison::Reverted;
     use crate::other_controller::{OtherController, Reaction};
     use crate::queue::Queue;
-    use crate::rollout::policy::{Policies, Role};
+    use crate::rollout::policy::{Policies, ProcessRole};
     use daemonset::model::{ControllerRevision, DaemonSet, Pod};
     use daemonset::{Plan, Policy};
     use std::sync::Mutex;
 
     fn mapper(caches: &Caches, queue: &Arc<Queue<Key>>) -> EventMapper {
-        let policies = Policies::new(Policy::default(), Role::Controller);
+        let policies = Policies::new(Policy::default(), ProcessRole::Controller);
         let other_controller = OtherController::new(Reaction::StopActing);
         EventMapper::new(caches.clone(), queue.clone(), policies, other_controller)
     }

@@ -29,7 +29,7 @@ const DAEMON_SET: &str = "DaemonSet";
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "Form", into = "Form")]
+#[serde(from = "OwnerJson", into = "OwnerJson")]
 #[non_exhaustive]
 pub struct DaemonOwner {
     /// The kind, such as `DaemonSet`.
@@ -68,7 +68,7 @@ pub(crate) fn is_daemon_set(owner: &OwnerReference) -> bool {
 /// The JSON form.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Form {
+struct OwnerJson {
     #[serde(deserialize_with = "null_is_default")]
     kind: String,
     #[serde(deserialize_with = "null_is_default")]
@@ -84,15 +84,15 @@ struct Metadata {
     name: String,
 }
 
-impl From<Form> for DaemonOwner {
-    fn from(Form { kind, metadata: Metadata { namespace, name } }: Form) -> Self {
+impl From<OwnerJson> for DaemonOwner {
+    fn from(OwnerJson { kind, metadata: Metadata { namespace, name } }: OwnerJson) -> Self {
         let kind = if kind.is_empty() { DAEMON_SET.to_owned() } else { kind };
         DaemonOwner { kind, namespace, name }
     }
 }
 
-impl From<DaemonOwner> for Form {
+impl From<DaemonOwner> for OwnerJson {
     fn from(DaemonOwner { kind, namespace, name }: DaemonOwner) -> Self {
-        Form { kind, metadata: Metadata { namespace, name } }
+        OwnerJson { kind, metadata: Metadata { namespace, name } }
     }
 }

@@ -63,7 +63,7 @@ impl<'de, K: FromJson> Deserialize<'de> for Tolerant<K> {
 
 /// The parts of an object.
 #[derive(Serialize, Deserialize)]
-struct Parts<'j> {
+struct RawParts<'j> {
     #[serde(borrow)]
     metadata: &'j RawValue,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ struct Identity<'j> {
 /// Reads an object without its status or, where that is not the part at fault, by its identity alone: a DaemonSet without a
 /// selector is left alone, a pod without an owner is nobody's, and no pod is deleted for it.
 fn without_fault<K: FromJson>(json: &str, fault: &serde_json::Error) -> serde_json::Result<K> {
-    let parts: Parts<'_> = serde_json::from_str(json)?;
+    let parts: RawParts<'_> = serde_json::from_str(json)?;
     let identity: Identity<'_> = serde_json::from_str(parts.metadata.get())?;
     let (objects, namespace, name) =
         (K::plural(&()), identity.namespace.as_deref().unwrap_or_default(), &*identity.name);

@@ -5,7 +5,7 @@ use daemonset::Plan;
 use daemonset::report::{NodePlacement, NodeVerdict};
 use daemonset_view::cluster::Input;
 use daemonset_view::plan::budget::{self, Spent};
-use daemonset_view::plan::phrase::{Context, Urgency, outcome, state, urgency};
+use daemonset_view::plan::phrase::{Attention, PhraseContext, outcome, state, urgency};
 use daemonset_view::plan::{actions, next};
 use daemonset_view::turning::Details;
 use jiff::Timestamp;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Everything on it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Fleet {
+pub(crate) struct FleetPage {
     name: String,
     now: Timestamp,
     /// Lines with their labels.
@@ -34,7 +34,7 @@ pub(crate) struct Fleet {
 struct Cells {
     nodes: Vec<String>,
     /// The look of each.
-    looks: Vec<Look>,
+    looks: Vec<NodeLook>,
     /// The sentence of each, as a position in `sentences`.
     said: Vec<usize>,
     sentences: Vec<String>,
@@ -49,7 +49,7 @@ struct Cells {
 /// The look of a node's cell.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Look {
+enum NodeLook {
     /// This plan does something.
     Acts,
     Stuck,
@@ -61,7 +61,7 @@ enum Look {
     None,
 }
 
-impl Fleet {
+impl FleetPage {
     pub(crate) fn new(
         input: &Input,
         plan: &Plan,
@@ -70,9 +70,9 @@ impl Fleet {
     ) -> Self {
         let recording = &input.recording;
         let nodes = &plan.report.nodes;
-        let context = Context::new(input, plan, PLUGIN);
+        let context = PhraseContext::new(input, plan, PLUGIN);
         let strategy = plan.report.strategy.zip(plan.report.budget.as_ref());
-        Fleet {
+        FleetPage {
             name: recording.name.clone(),
             now: recording.now,
             head,
@@ -86,7 +86,7 @@ impl Fleet {
 }
 
 impl Cells {
-    fn new(plan: &Plan, details: &Details, context: Context<'_>) -> Self {
+    fn new(plan: &Plan, details: &Details, context: PhraseContext<'_>) -> Self {
         let mut cells = Cells::default();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (position, node) in plan.report.nodes.iter().enumerate() {
@@ -118,20 +118,20 @@ impl Cells {
 }
 
 /// As the last columns of the plan's table: the pods, then the next step of the node.
-fn sentence(node: &NodeVerdict, context: Context<'_>) -> String {
+fn sentence(node: &NodeVerdict, context: PhraseContext<'_>) -> String {
     let states = node.pods.iter().map(|pod| state(pod.state, context).text(context.now));
     let states: Vec<String> = states.collect();
     let outcome = outcome(node, context.steered).text(context.now);
     if states.is_empty() { outcome } else { format!("{}; {outcome}", states.join(" + ")) }
 }
 
-fn look(node: &NodeVerdict) -> Look {
+fn look(node: &NodeVerdict) -> NodeLook {
     match urgency(&node.outcome) {
-        Urgency::Acts => Look::Acts,
-        Urgency::Stuck => Look::Stuck,
-        Urgency::Waits => Look::Waits,
-        Urgency::Held => Look::Held,
-        Urgency::Calm if node.placement != NodePlacement::Run && node.pods.is_empty() => Look::None,
-        Urgency::Calm => Look::Calm,
+        Attention::Acts => NodeLook::Acts,
+        Attention::Stuck => NodeLook::Stuck,
+        Attention::Waits => NodeLook::Waits,
+        Attention::Held => NodeLook::Held,
+        Attention::Calm if node.placement != NodePlacement::Run && node.pods.is_empty() => NodeLook::None,
+        Attention::Calm => NodeLook::Calm,
     }
 }

@@ -1,6 +1,6 @@
 //! A policy or a manifest to try on the opened cluster, and the DaemonSets of a node.
 
-use crate::fleet::Fleet;
+use crate::fleet::FleetPage;
 use daemonset::Policy;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::policy::Permissions;
@@ -11,7 +11,7 @@ use daemonset_view::cause::{on_daemon_set, quoted};
 use daemonset_view::cluster::policy::{self, PolicyProblem};
 use daemonset_view::cluster::{Choice, Input, Lines, Objects, Wanted, read_documents};
 use daemonset_view::lint::{Finding, Rule};
-use daemonset_view::on::{self, Answer};
+use daemonset_view::on::{self, NodeAnswer};
 use daemonset_view::{lint, policy as rollout_policy};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(crate) struct Tried {
     words: Option<String>,
     findings: Vec<Remark>,
     /// The fleet with it.
-    fleet: Option<Fleet>,
+    fleet: Option<FleetPage>,
     /// The command that puts it in force.
     command: String,
 }
@@ -103,7 +103,7 @@ pub(crate) fn tried(
     let fleet = match (&asked, input.snapshot()) {
         (Ok(_), Ok(snapshot)) => {
             let (plan, details) = plan_with_details(&snapshot);
-            Some(Fleet::new(&input, &plan, &details, Vec::new()))
+            Some(FleetPage::new(&input, &plan, &details, Vec::new()))
         }
         _ => None,
     };
@@ -184,7 +184,7 @@ pub(crate) fn judged(
 /// The DaemonSets that run on a node, or on a new one like it.
 pub(crate) fn on_node(daemon_sets: &[DaemonSet], node: &Node, is_new: bool) -> Result<OnNode, String> {
     let shape = if is_new { NodeShape::like(node) } else { NodeShape::from(node) };
-    let answer = Answer::new(daemon_sets, &shape)?;
+    let answer = NodeAnswer::new(daemon_sets, &shape)?;
     let rows = answer.daemon_sets.iter().map(|row| {
         let ports = row.daemon.host_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let runs = on::words::runs(&row.daemon.runs).to_owned();

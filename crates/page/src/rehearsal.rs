@@ -23,7 +23,7 @@ const BOUND: SignedDuration = SignedDuration::from_hours(24);
 /// A rehearsal. Times and percentages are texts, as on the plugin's command line; an empty one is its default.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Asked {
+pub(crate) struct RehearsalRequest {
     nodes: Option<u32>,
     /// 1, unless another one is asked for.
     seed: Option<u64>,
@@ -99,7 +99,7 @@ impl AskedSetting {
     }
 }
 
-impl Asked {
+impl RehearsalRequest {
     /// The pictures and the summary of each run, and the picture of all beside each other.
     pub(crate) fn rehearse(&self, input: &Input) -> Result<Value, String> {
         let settings = self.settings.iter().map(AskedSetting::setting).collect::<Result<Vec<_>, _>>()?;

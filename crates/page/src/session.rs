@@ -1,8 +1,8 @@
 //! The cluster that a person has opened, and the questions about it.
 
-use crate::fleet::Fleet;
+use crate::fleet::FleetPage;
 use crate::policy;
-use crate::rehearsal::Asked;
+use crate::rehearsal::RehearsalRequest;
 use crate::stories::stories;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::plan;
@@ -47,7 +47,7 @@ enum Question {
     /// Why a node is as it is, at the same instant.
     Why { node: String },
     /// The rollout of a next version.
-    Rehearse(Box<Asked>),
+    Rehearse(Box<RehearsalRequest>),
     /// The policy in force; another one to try.
     Policy { text: Option<String> },
     /// A manifest for a DaemonSet of the cluster.
@@ -61,11 +61,11 @@ enum Question {
 /// What is open.
 #[derive(Default)]
 pub struct Session {
-    cluster: Option<Cluster>,
+    cluster: Option<LoadedCluster>,
 }
 
 /// A cluster, and the DaemonSet that is looked at.
-struct Cluster {
+struct LoadedCluster {
     /// As it was opened.
     text: Vec<u8>,
     objects: Objects,
@@ -81,7 +81,7 @@ struct Cluster {
 /// A DaemonSet that can be looked at.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
+struct FleetRow {
     name: String,
     now: String,
     next: String,
@@ -98,12 +98,12 @@ struct Stuck<'a> {
     name: &'a str,
     headline: String,
     is_stuck: bool,
-    findings: Vec<Found<'a>>,
+    findings: Vec<FoundWait<'a>>,
 }
 
 /// A thing that nodes wait for.
 #[derive(Serialize)]
-struct Found<'a> {
+struct FoundWait<'a> {
     ends: Ends,
     nodes: &'a [String],
     text: &'a str,
@@ -182,7 +182,7 @@ impl Session {
         }
     }
 
-    fn cluster(&mut self) -> Result<&mut Cluster, String> {
+    fn cluster(&mut self) -> Result<&mut LoadedCluster, String> {
         self.cluster.as_mut().ok_or_else(|| "nothing is open".to_owned())
     }
 
@@ -201,14 +201,15 @@ impl Session {
         }
         let now = objects.now().ok_or("nothing in it tells the time")?;
         let planned = planned(&models, now);
-        let rows: Vec<Row> = planned.iter().map(|planned| row(planned, now)).collect();
+        let rows: Vec<FleetRow> = planned.iter().map(|planned| row(planned, now)).collect();
         // One that can't be planned hides no other.
         let first =
             rows.iter().find(|row| row.is_busy).or(rows.iter().find(|row| row.is_planned)).or(rows.first());
         let first = first.ok_or("there is no DaemonSet in it")?.name.clone();
         let input = input(&objects, &first, None, is_story)?;
         let planned = Some(planned);
-        self.cluster = Some(Cluster { text: bytes.to_vec(), objects, models, input, planned, is_story });
+        self.cluster =
+            Some(LoadedCluster { text: bytes.to_vec(), objects, models, input, planned, is_story });
         text(&json!({"daemonSets": rows, "chosen": first, "now": now}))
     }
 }
@@ -231,13 +232,13 @@ fn input(objects: &Objects, name: &str, now: Option<Timestamp>, is_story: bool) 
     Ok(input)
 }
 
-fn row(planned: &Planned, now: Timestamp) -> Row {
+fn row(planned: &Planned, now: Timestamp) -> FleetRow {
     let name = planned.name.clone();
     match &planned.plan {
         Err(error) => {
-            Row { name, now: error.clone(), next: String::new(), is_busy: false, is_planned: false }
+            FleetRow { name, now: error.clone(), next: String::new(), is_busy: false, is_planned: false }
         }
-        Ok(plan) => Row {
+        Ok(plan) => FleetRow {
             name,
             now: head::now(plan),
             next: next_in_short(plan, now),
@@ -247,7 +248,7 @@ fn row(planned: &Planned, now: Timestamp) -> Row {
     }
 }
 
-impl Cluster {
+impl LoadedCluster {
     fn now(&self) -> Timestamp {
         self.input.recording.now
     }
@@ -267,7 +268,7 @@ impl Cluster {
         let (plan, details) = plan_with_details(&snapshot);
         drop(snapshot);
         let head = head::lines(&SOURCE, &self.input, &plan, &details, PLUGIN);
-        text(&Fleet::new(&self.input, &plan, &details, head))
+        text(&FleetPage::new(&self.input, &plan, &details, head))
     }
 
     fn instants(&self) -> Result<String, String> {
@@ -292,8 +293,8 @@ impl Cluster {
         self.planned.get_or_insert_with(|| planned(&self.models, now));
         let (planned, plan) = self.planned_as(&name)?;
         let case = self.view().case(planned, plan);
-        let answer = stuck::Answer::new(&case, PATIENCE)?;
-        let findings = answer.findings.iter().map(|finding| Found {
+        let answer = stuck::StuckAnswer::new(&case, PATIENCE)?;
+        let findings = answer.findings.iter().map(|finding| FoundWait {
             ends: finding.ends,
             nodes: &finding.nodes,
             text: &finding.text,

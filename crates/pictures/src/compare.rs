@@ -28,21 +28,21 @@ pub struct Table {
 }
 
 /// One of the runs.
-struct Entry<'a> {
+struct ComparedRun<'a> {
     run: &'a Run<'a>,
     timeline: Timeline,
     figures: Figures,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ComparedRun<'a> {
     fn of(run: &'a Run<'a>) -> Self {
         let timeline = Timeline::of(run);
-        Entry { run, figures: Figures::of(run, &timeline), timeline }
+        ComparedRun { run, figures: Figures::of(run, &timeline), timeline }
     }
 }
 
 /// A column: its title, and what a run has there.
-type Column = (&'static str, fn(&Entry<'_>) -> String);
+type Column = (&'static str, fn(&ComparedRun<'_>) -> String);
 
 const COLUMNS_OF_ALL: [Column; 8] = [
     ("SETTING", |entry| entry.run.label.clone()),
@@ -63,19 +63,19 @@ const REACHED: Column =
 
 /// A line for each run.
 pub fn table(runs: &[Run<'_>]) -> Table {
-    let entries: Vec<Entry<'_>> = runs.iter().map(Entry::of).collect();
+    let entries: Vec<ComparedRun<'_>> = runs.iter().map(ComparedRun::of).collect();
     let mut columns = COLUMNS_OF_ALL.to_vec();
     if any_steered(&entries) {
         columns.insert(2, REACHED);
     }
     let titles = columns.iter().map(|(title, _)| *title).collect();
-    let row = |entry: &Entry<'_>| columns.iter().map(|(_, cell)| cell(entry)).collect();
+    let row = |entry: &ComparedRun<'_>| columns.iter().map(|(_, cell)| cell(entry)).collect();
     Table { titles, rows: entries.iter().map(row).collect() }
 }
 
 /// All of them on one axis of time, and in one scale.
 pub fn svg(runs: &[Run<'_>]) -> String {
-    let entries: Vec<Entry<'_>> = runs.iter().map(Entry::of).collect();
+    let entries: Vec<ComparedRun<'_>> = runs.iter().map(ComparedRun::of).collect();
     let time = TimeScale { left: LEFT, right: WIDTH - MARGIN, length: window(&entries) };
     let most = entries.iter().map(|entry| panel::most(&entry.timeline.curves)).max().unwrap_or(1);
     let timelines: Vec<&Timeline> = entries.iter().map(|entry| &entry.timeline).collect();
@@ -101,21 +101,29 @@ pub fn svg(runs: &[Run<'_>]) -> String {
 }
 
 /// Whether a policy steers one of them: then it matters how many nodes each has reached.
-fn any_steered(entries: &[Entry<'_>]) -> bool {
+fn any_steered(entries: &[ComparedRun<'_>]) -> bool {
     entries.iter().any(|entry| entry.figures.end != End::Unsteered)
 }
 
 /// Until the last of them is done, and room for a word after it.
-fn window(entries: &[Entry<'_>]) -> i64 {
-    let end =
-        |entry: &Entry<'_>| entry.figures.end_of_rollout().map_or(entry.timeline.length, |(end, _)| end);
+fn window(entries: &[ComparedRun<'_>]) -> i64 {
+    let end = |entry: &ComparedRun<'_>| {
+        entry.figures.end_of_rollout().map_or(entry.timeline.length, |(end, _)| end)
+    };
     let last = entries.iter().map(end).max().unwrap_or_default();
     (last + last / 9).max(1)
 }
 
 /// A bar as long as the run takes, and below it the curve.
-fn block(canvas: &mut Canvas, entry: &Entry<'_>, time: &TimeScale, most: u32, shows_reach: bool, top: f64) {
-    let Entry { run, timeline, figures } = entry;
+fn block(
+    canvas: &mut Canvas,
+    entry: &ComparedRun<'_>,
+    time: &TimeScale,
+    most: u32,
+    shows_reach: bool,
+    top: f64,
+) {
+    let ComparedRun { run, timeline, figures } = entry;
     let length = figures.end_of_rollout().map_or(timeline.length, |(end, _)| end).clamp(1, time.length);
     let own = TimeScale { left: time.left, right: time.x(length), length };
     let layers = Layers::of(timeline, length, COLUMNS);
@@ -197,7 +205,7 @@ pub fn fitting(label: &str, left: f64) -> String {
     text
 }
 
-fn sentence(entry: &Entry<'_>) -> String {
+fn sentence(entry: &ComparedRun<'_>) -> String {
     format!(
         "{}: {}, {}.",
         entry.run.label,

@@ -23,7 +23,7 @@ const HEIGHT: f64 = 76.0;
 const GAP: f64 = 26.0;
 
 /// One of the runs.
-struct Entry<'a> {
+struct RunDowntime<'a> {
     run: &'a Run<'a>,
     figures: Figures,
     /// For how long each node has no Ready pod, in milliseconds.
@@ -31,12 +31,12 @@ struct Entry<'a> {
     spread: Spread,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> RunDowntime<'a> {
     fn of(run: &'a Run<'a>) -> Self {
         let nodes: Vec<SignedDuration> = downtime(run.events, run.start, run.end).into_values().collect();
         let spread = Spread::of(nodes.iter().copied());
         let nodes = nodes.into_iter().map(millis).collect();
-        Entry { run, figures: Figures::of(run, &Timeline::of(run)), nodes, spread }
+        RunDowntime { run, figures: Figures::of(run, &Timeline::of(run)), nodes, spread }
     }
 
     fn longest(&self) -> i64 {
@@ -55,7 +55,7 @@ fn words(time: SignedDuration) -> String {
 /// A line for each run.
 pub fn table(runs: &[Run<'_>]) -> Table {
     let line = |run: &Run<'_>| {
-        let Entry { figures, spread, .. } = Entry::of(run);
+        let RunDowntime { figures, spread, .. } = RunDowntime::of(run);
         let Spread { median, p90, most, .. } = spread;
         let worst = number(figures.worst.unavailable);
         vec![run.label.clone(), figures.done_in(), worst, words(median), words(p90), words(most)]
@@ -66,8 +66,8 @@ pub fn table(runs: &[Run<'_>]) -> Table {
 
 /// All of them on one axis of time, and in one scale.
 pub fn svg(runs: &[Run<'_>]) -> String {
-    let entries: Vec<Entry<'_>> = runs.iter().map(Entry::of).collect();
-    let longest = entries.iter().map(Entry::longest).max().unwrap_or_default().max(2 * GOAL);
+    let entries: Vec<RunDowntime<'_>> = runs.iter().map(RunDowntime::of).collect();
+    let longest = entries.iter().map(RunDowntime::longest).max().unwrap_or_default().max(2 * GOAL);
     let time = TimeScale { left: LEFT, right: WIDTH - MARGIN, length: longest + longest / 20 };
     let top = 116.0;
     let bottom = top + (HEIGHT + GAP) * entries.len() as f64 - GAP;
@@ -111,7 +111,7 @@ pub fn svg(runs: &[Run<'_>]) -> String {
 }
 
 /// The number of nodes for each bar; those that are never down have none.
-fn bins(entry: &Entry<'_>, time: &TimeScale) -> Vec<u32> {
+fn bins(entry: &RunDowntime<'_>, time: &TimeScale) -> Vec<u32> {
     let mut bins = vec![0; (time.width() / BAR).ceil() as usize];
     for down in entry.nodes.iter().filter(|down| **down > 0) {
         let bin = ((time.x(*down) - time.left) / BAR) as usize;
@@ -123,7 +123,7 @@ fn bins(entry: &Entry<'_>, time: &TimeScale) -> Vec<u32> {
 }
 
 /// The bars of one run, and its figures at the left.
-fn block(canvas: &mut Canvas, entry: &Entry<'_>, bins: &[u32], time: &TimeScale, scale: &CountScale) {
+fn block(canvas: &mut Canvas, entry: &RunDowntime<'_>, bins: &[u32], time: &TimeScale, scale: &CountScale) {
     let mut data = String::new();
     for (bin, nodes) in bins.iter().enumerate().filter(|(_, nodes)| **nodes > 0) {
         let (x, y) = (time.left + BAR * bin as f64, scale.y(*nodes));
@@ -156,7 +156,7 @@ fn block(canvas: &mut Canvas, entry: &Entry<'_>, bins: &[u32], time: &TimeScale,
     canvas.words("muted", MARGIN, scale.top + 75.0, &format!("done in {}", entry.figures.done_in()));
 }
 
-fn sentence(entry: &Entry<'_>) -> String {
+fn sentence(entry: &RunDowntime<'_>) -> String {
     let Spread { median, p90, most, .. } = entry.spread;
     let label = &entry.run.label;
     match most.is_zero() {

@@ -42,7 +42,7 @@ impl Default for Fake {
     }
 }
 
-struct Pod {
+struct FakePod {
     identity: Arc<PodIdentity>,
     revision: usize,
     ready_at: i64,
@@ -51,9 +51,9 @@ struct Pod {
     gone_at: Option<i64>,
 }
 
-struct World {
+struct FakeWorld {
     fake: Fake,
-    pods: Vec<Vec<Pod>>,
+    pods: Vec<Vec<FakePod>>,
     events: Vec<Event>,
     revision: usize,
     serial: u64,
@@ -72,7 +72,7 @@ impl Fake {
     pub fn events(&self) -> Vec<Event> {
         let pods = (0..self.nodes).map(|_| Vec::new()).collect();
         let mut world =
-            World { fake: self.clone(), pods, events: Vec::new(), revision: 0, serial: 0, now: -100 };
+            FakeWorld { fake: self.clone(), pods, events: Vec::new(), revision: 0, serial: 0, now: -100 };
         world.spec(false, Actor::Environment);
         for node in 0..self.nodes as usize {
             world.record(Actor::Environment, Change::NodeAdded(state(node, true)));
@@ -109,7 +109,7 @@ fn state(node: usize, ready: bool) -> NodeState {
     NodeState { node: name(node), ready, labels: Labels::default(), taints: Vec::new() }
 }
 
-impl World {
+impl FakeWorld {
     fn record(&mut self, by: Actor, change: Change) {
         self.events.push(Event { t: at(self.now), by, change });
     }
@@ -163,7 +163,7 @@ impl World {
     }
 
     fn available(&self, node: usize) -> bool {
-        let ripe = |pod: &Pod| self.now >= pod.ready_at + self.fake.min_ready;
+        let ripe = |pod: &FakePod| self.now >= pod.ready_at + self.fake.min_ready;
         self.pods[node].iter().any(|pod| pod.ready && pod.gone_at.is_none() && ripe(pod))
     }
 
@@ -228,7 +228,7 @@ impl World {
         self.record(Actor::Controller, Change::PodCreated(identity.clone()));
         let ready_at = self.now + 8 + (self.serial * 31 % 11) as i64;
         let revision = self.revision;
-        self.pods[node].push(Pod {
+        self.pods[node].push(FakePod {
             identity,
             revision,
             ready_at,

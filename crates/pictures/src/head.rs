@@ -40,15 +40,15 @@ pub fn setting(run: &Run<'_>) -> String {
 }
 
 /// A colour and its meaning.
-pub struct Entry {
+pub struct LegendEntry {
     class: String,
     label: String,
     x: f64,
     line: usize,
 }
 
-pub fn draw_legend(canvas: &mut Canvas, legend: &[Entry], top: f64) {
-    for Entry { class, label, x, line } in legend {
+pub fn draw_legend(canvas: &mut Canvas, legend: &[LegendEntry], top: f64) {
+    for LegendEntry { class, label, x, line } in legend {
         let y = top + LINE * *line as f64;
         if class == "crashed" {
             canvas.path(class, &format!("M{},{}l-6,-11h12z", Px(x + 7.0), Px(y + 12.0)));
@@ -62,12 +62,12 @@ pub fn draw_legend(canvas: &mut Canvas, legend: &[Entry], top: f64) {
 }
 
 /// How high a legend is.
-pub fn lines(legend: &[Entry]) -> f64 {
+pub fn lines(legend: &[LegendEntry]) -> f64 {
     LINE * legend.last().map_or(0, |entry| entry.line + 1) as f64
 }
 
 /// The states of all of them; revisions by their numbers, as their hashes may differ.
-pub fn common_legend(timelines: &[&Timeline]) -> Vec<Entry> {
+pub fn common_legend(timelines: &[&Timeline]) -> Vec<LegendEntry> {
     let most = timelines.iter().map(|timeline| timeline.revisions.len()).max().unwrap_or_default();
     let mut states: Vec<State> = timelines.iter().flat_map(|timeline| timeline.states()).collect();
     states.sort_unstable();
@@ -77,7 +77,7 @@ pub fn common_legend(timelines: &[&Timeline]) -> Vec<Entry> {
 }
 
 /// The states of a timeline, from left to right, and on as many lines as it takes.
-fn legend(timeline: &Timeline) -> Vec<Entry> {
+fn legend(timeline: &Timeline) -> Vec<LegendEntry> {
     let mut entries = entries(&timeline.states(), &timeline.revisions);
     if timeline.marks.iter().any(|mark| mark.kind == MarkKind::Crashed) {
         entries.push(("crashed".to_owned(), "controller crashed".to_owned()));
@@ -104,14 +104,14 @@ fn entries(states: &[State], revisions: &[String]) -> Vec<(String, String)> {
     shown.map(|state| (palette::class(*state, versions), palette::label(*state, revisions))).collect()
 }
 
-fn place(entries: Vec<(String, String)>) -> Vec<Entry> {
+fn place(entries: Vec<(String, String)>) -> Vec<LegendEntry> {
     let (mut x, mut line) = (MARGIN, 0);
     let place = |(class, label): (String, String)| {
         let wide = 20.0 + width(&label, 13.0) + 22.0;
         if x + wide > WIDTH - MARGIN + 22.0 && x > MARGIN {
             (x, line) = (MARGIN, line + 1);
         }
-        let entry = Entry { class, label, x, line };
+        let entry = LegendEntry { class, label, x, line };
         x += wide;
         entry
     };

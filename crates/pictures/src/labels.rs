@@ -11,7 +11,7 @@ pub const LANE: f64 = 18.0;
 /// An upright line, with a label if it has one.
 pub struct Label {
     x: f64,
-    kind: Kind,
+    kind: LabelKind,
     text: String,
     /// From the bottom; nothing where there is no room for the text.
     lane: Option<usize>,
@@ -20,7 +20,7 @@ pub struct Label {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum LabelKind {
     Spec,
     Crash,
     Failed,
@@ -32,12 +32,12 @@ enum Kind {
 pub fn place(marks: &[Mark], done: Option<(i64, &str)>, time: &TimeScale) -> Vec<Label> {
     let mut labels: Vec<Label> = marks.iter().map(|mark| Label::of(mark, time)).collect();
     if let Some((done, words)) = done.filter(|(done, _)| *done > 0) {
-        labels.push(Label::new(time.x(done), Kind::Done, words));
+        labels.push(Label::new(time.x(done), LabelKind::Done, words));
     }
     labels.sort_by(|one, other| one.x.total_cmp(&other.x));
     // Where the leftmost label of each lane starts.
     let mut lanes = [f64::INFINITY; MOST_LANES];
-    for label in labels.iter_mut().rev().filter(|label| label.kind != Kind::Crash) {
+    for label in labels.iter_mut().rev().filter(|label| label.kind != LabelKind::Crash) {
         let wide = width(&label.text, 13.0) * 1.2 + 10.0;
         label.right = label.x + wide <= time.right + 24.0;
         let (from, to) = if label.right { (label.x, label.x + wide) } else { (label.x - wide, label.x) };
@@ -55,16 +55,16 @@ pub fn lanes(labels: &[Label]) -> usize {
 }
 
 impl Label {
-    fn new(x: f64, kind: Kind, text: &str) -> Self {
+    fn new(x: f64, kind: LabelKind, text: &str) -> Self {
         Label { x, kind, text: text.to_owned(), lane: None, right: true }
     }
 
     fn of(mark: &Mark, time: &TimeScale) -> Self {
         match &mark.kind {
-            MarkKind::SpecChanged(text) => Label::new(time.x(mark.t), Kind::Spec, text),
-            MarkKind::Steered(text) => Label::new(time.x(mark.t), Kind::Spec, text),
-            MarkKind::Failed(text) => Label::new(time.x(mark.t), Kind::Failed, text),
-            MarkKind::Crashed => Label::new(time.x(mark.t), Kind::Crash, ""),
+            MarkKind::SpecChanged(text) => Label::new(time.x(mark.t), LabelKind::Spec, text),
+            MarkKind::Steered(text) => Label::new(time.x(mark.t), LabelKind::Spec, text),
+            MarkKind::Failed(text) => Label::new(time.x(mark.t), LabelKind::Failed, text),
+            MarkKind::Crashed => Label::new(time.x(mark.t), LabelKind::Crash, ""),
         }
     }
 
@@ -73,19 +73,19 @@ impl Label {
         let Label { x, kind, text, lane, right } = self;
         let base = top - 8.0 - LANE * lane.unwrap_or_default() as f64;
         let (class, start) = match (kind, lane) {
-            (Kind::Crash, _) => ("crash", top),
-            (Kind::Spec, Some(_)) => ("mark", base - 11.0),
-            (Kind::Spec, None) => ("mark", top),
-            (Kind::Failed, Some(_)) => ("failure", base - 11.0),
-            (Kind::Failed, None) => ("failure", top),
-            (Kind::Done, Some(_)) => ("done", base - 11.0),
-            (Kind::Done, None) => ("done", top),
+            (LabelKind::Crash, _) => ("crash", top),
+            (LabelKind::Spec, Some(_)) => ("mark", base - 11.0),
+            (LabelKind::Spec, None) => ("mark", top),
+            (LabelKind::Failed, Some(_)) => ("failure", base - 11.0),
+            (LabelKind::Failed, None) => ("failure", top),
+            (LabelKind::Done, Some(_)) => ("done", base - 11.0),
+            (LabelKind::Done, None) => ("done", top),
         };
         canvas.line(class, (*x, start), (*x, bottom));
-        if *kind == Kind::Crash {
+        if *kind == LabelKind::Crash {
             canvas.path("crashed", &format!("M{},{}l-5,-9h10z", Px(*x), Px(top)));
         }
-        let colour = if *kind == Kind::Failed { " magenta" } else { "" };
+        let colour = if *kind == LabelKind::Failed { " magenta" } else { "" };
         match (lane, right) {
             (Some(_), true) => canvas.words(&format!("halo strong{colour}"), x + 5.0, base, text),
             (Some(_), false) => canvas.words(&format!("halo strong end{colour}"), x - 5.0, base, text),

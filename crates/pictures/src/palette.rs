@@ -11,13 +11,13 @@ use crate::timeline::Timeline;
 /// Red, green, blue.
 type Rgb = [u8; 3];
 
-struct Pair {
+struct ColorPair {
     light: Rgb,
     dark: Rgb,
 }
 
-const OLDEST: Pair = Pair { light: [0xbc, 0xc4, 0xcd], dark: [0x4b, 0x55, 0x60] };
-const NEWEST: Pair = Pair { light: [0x0b, 0x6b, 0xb5], dark: [0x34, 0x85, 0xd4] };
+const OLDEST: ColorPair = ColorPair { light: [0xbc, 0xc4, 0xcd], dark: [0x4b, 0x55, 0x60] };
+const NEWEST: ColorPair = ColorPair { light: [0x0b, 0x6b, 0xb5], dark: [0x34, 0x85, 0xd4] };
 
 const STYLE: &str = include_str!("style.css");
 /// For pictures of rollouts that a policy steers.
@@ -108,7 +108,7 @@ fn rule(revision: usize, revisions: usize, [red, green, blue]: Rgb) -> String {
 }
 
 /// From neutral to saturated; a single revision is the newest.
-fn shade(revision: usize, revisions: usize) -> Pair {
+fn shade(revision: usize, revisions: usize) -> ColorPair {
     let last = revisions.saturating_sub(1).max(1);
     let at = if revisions < 2 { last } else { revision.min(last) };
     let part = |from: u8, to: u8| {
@@ -116,5 +116,5 @@ fn shade(revision: usize, revisions: usize) -> Pair {
         u8::try_from(mixed).unwrap_or(u8::MAX)
     };
     let mix = |[r, g, b]: Rgb, [red, green, blue]: Rgb| [part(r, red), part(g, green), part(b, blue)];
-    Pair { light: mix(OLDEST.light, NEWEST.light), dark: mix(OLDEST.dark, NEWEST.dark) }
+    ColorPair { light: mix(OLDEST.light, NEWEST.light), dark: mix(OLDEST.dark, NEWEST.dark) }
 }

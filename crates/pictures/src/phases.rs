@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 /// The rollout of the last revision, over time.
 #[derive(Debug, Default)]
-pub struct Steered {
+pub struct SteeredPhases {
     /// In order, without overlap; empty where no policy steers.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<RolloutPhase>,
     /// The number of each node's first wave.
     pub waves: BTreeMap<String, usize>,
-    pub failure: Option<Failure>,
+    pub failure: Option<VersionFailure>,
     /// How it ends.
     pub end: End,
 }
 
 /// For a while the rollout does one thing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Phase {
+pub struct RolloutPhase {
     pub from: i64,
     pub to: i64,
     pub kind: PhaseKind,
@@ -43,7 +43,7 @@ pub enum PhaseKind {
 
 /// The moment at which the new version failed.
 #[derive(Debug)]
-pub struct Failure {
+pub struct VersionFailure {
     pub t: i64,
     pub reason: String,
     pub failing: Arc<[FailingNode]>,
@@ -62,9 +62,9 @@ pub enum End {
     RolledBack,
 }
 
-impl Steered {
+impl SteeredPhases {
     pub fn of(run: &Run<'_>, current: Option<&str>) -> Self {
-        let mut steered = Steered::default();
+        let mut steered = SteeredPhases::default();
         for event in run.events.iter().take_while(|event| event.t <= run.end) {
             match &event.change {
                 Change::RolloutMoved { revision, report, .. } if Some(revision.as_str()) == current => {
@@ -103,7 +103,7 @@ impl Steered {
         self.end = end;
         self.failure = match (self.failure.take(), failed) {
             (None, Some(reason)) => {
-                Some(Failure { t, reason: reason.clone(), failing: Arc::clone(&report.failing) })
+                Some(VersionFailure { t, reason: reason.clone(), failing: Arc::clone(&report.failing) })
             }
             (before, Some(_)) => before,
             // A person has removed the mark.
@@ -128,7 +128,7 @@ impl Steered {
             Some(last) => last.to = t,
             None => {}
         }
-        self.phases.extend(kind.map(|kind| Phase { from: t, to: i64::MAX, kind }));
+        self.phases.extend(kind.map(|kind| RolloutPhase { from: t, to: i64::MAX, kind }));
     }
 
     /// The way back ends when all nodes are there.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// One row for every node that was there, by name.
 pub fn rows(run: &Run<'_>, revisions: &Revisions<'_>) -> Vec<Row> {
-    let mut replay = Replay { revisions, targets: targets(run), nodes: BTreeMap::new(), min_ready: 0 };
+    let mut replay = RunReplay { revisions, targets: targets(run), nodes: BTreeMap::new(), min_ready: 0 };
     for event in run.events.iter().take_while(|event| event.t <= run.end) {
         replay.apply(run.offset(event.t), &event.change);
     }
@@ -21,7 +21,7 @@ pub fn rows(run: &Run<'_>, revisions: &Revisions<'_>) -> Vec<Row> {
     rows.filter(|row| row.spans.iter().any(|span| span.state != State::Idle)).collect()
 }
 
-struct Replay<'a> {
+struct RunReplay<'a> {
     revisions: &'a Revisions<'a>,
     targets: BTreeMap<&'a NodeName, Targets>,
     nodes: BTreeMap<&'a NodeName, ReplayedNode<'a>>,
@@ -29,7 +29,7 @@ struct Replay<'a> {
     min_ready: i64,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> RunReplay<'a> {
     fn apply(&mut self, t: i64, change: &'a Change) {
         match change {
             Change::PodCreated(pod) => self.at(t, &pod.node).create(pod),

@@ -2,7 +2,7 @@
 
 use crate::canvas::{Canvas, Px, Tag, WIDTH, width};
 use crate::layout::Layout;
-use crate::phases::Phase;
+use crate::phases::RolloutPhase;
 use crate::scale::TimeScale;
 use crate::timeline::Timeline;
 use daemonset_view::numbers::duration;
@@ -12,7 +12,7 @@ pub const RIBBON: f64 = 26.0;
 const HEIGHT: f64 = 20.0;
 
 /// A rectangle for each phase, and its edges down through the rows.
-pub fn draw(canvas: &mut Canvas, phases: &[Phase], time: &TimeScale, top: f64, bottom: f64) {
+pub fn draw(canvas: &mut Canvas, phases: &[RolloutPhase], time: &TimeScale, top: f64, bottom: f64) {
     for phase in phases {
         let (from, to) = (time.x(phase.from), time.x(phase.to).max(time.x(phase.from) + 1.0));
         let class = phase.kind.class();
@@ -30,7 +30,7 @@ pub fn draw(canvas: &mut Canvas, phases: &[Phase], time: &TimeScale, top: f64, b
     }
 }
 
-fn title(phase: &Phase) -> String {
+fn title(phase: &RolloutPhase) -> String {
     format!("{}: {} to {}", phase.kind.words(), duration(phase.from), duration(phase.to))
 }
 

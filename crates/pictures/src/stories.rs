@@ -6,7 +6,7 @@ use crate::figures::Figures;
 use crate::marks::{Mark, MarkKind};
 use crate::row::State;
 use crate::timeline::Timeline;
-use crate::turn_lanes::{self, Kind, Stretch};
+use crate::turn_lanes::{self, LanePart, Stretch};
 use daemonset::DeleteReason;
 use daemonset::model::{Labels, NodeName, Taint};
 use daemonset::report::Budget;
@@ -210,14 +210,14 @@ fn a_lane_tells_turns_drains_and_pulls() {
     let trace = trace.at(25).then(opened("backup")).at(40).then(ended).at(80).then(began);
     let stretch = |from: i64, to: i64, kind| Stretch { from: from * 1000, to: to * 1000, kind };
     let lane = [
-        stretch(2, 6, Kind::Pull),
-        stretch(10, 40, Kind::Cordon),
-        stretch(10, 20, Kind::Drain),
-        stretch(80, 90, Kind::Cordon),
+        stretch(2, 6, LanePart::Pull),
+        stretch(10, 40, LanePart::Cordon),
+        stretch(10, 20, LanePart::Drain),
+        stretch(80, 90, LanePart::Cordon),
     ];
     let lanes = trace.timeline().lanes;
     assert_eq!(lanes["a"], lane);
-    assert_eq!(turn_lanes::kinds(&lanes), [Kind::Cordon, Kind::Drain, Kind::Pull]);
+    assert_eq!(turn_lanes::kinds(&lanes), [LanePart::Cordon, LanePart::Drain, LanePart::Pull]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::curves::{Curves, curves};
 use crate::marks::{Mark, MarkKind, marks};
-use crate::phases::{End, Steered};
+use crate::phases::{End, SteeredPhases};
 use crate::replay;
 use crate::row::{Row, Span, State};
 use crate::run::Revisions;
@@ -21,7 +21,7 @@ pub struct Timeline {
     pub curves: Curves,
     pub marks: Vec<Mark>,
     /// The rollout of the current revision, where a policy steers it.
-    pub steered: Steered,
+    pub steered: SteeredPhases,
     /// Under the rows.
     pub lanes: Lanes,
     /// Since when every node runs the old version again, after a failure.
@@ -33,7 +33,7 @@ impl Timeline {
         let revisions = Revisions::of(run.events);
         let mut rows = replay::rows(run, &revisions);
         let current = revisions.current.and_then(|current| revisions.hashes.get(current)).copied();
-        let mut steered = Steered::of(run, current);
+        let mut steered = SteeredPhases::of(run, current);
         let wave = |row: &Row| steered.waves.get(row.node.as_str()).copied().unwrap_or(usize::MAX);
         rows.sort_by_cached_key(|row| (wave(row), first_change(row, run.length()), natural(&row.node)));
         let back = (steered.end == End::RolledBack).then(|| back(&rows, run.length())).flatten();

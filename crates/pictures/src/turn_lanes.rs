@@ -20,12 +20,12 @@ pub const DRAINED: &str = "drained";
 pub struct Stretch {
     pub from: i64,
     pub to: i64,
-    pub kind: Kind,
+    pub kind: LanePart,
 }
 
 /// The parts of a lane, in the order in which they are drawn over each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum LanePart {
     /// The node is in turn.
     Turn,
     /// The same, and the turn has cordoned it.
@@ -36,24 +36,24 @@ pub enum Kind {
     Pull,
 }
 
-impl Kind {
-    const ALL: [Kind; 4] = [Kind::Turn, Kind::Cordon, Kind::Drain, Kind::Pull];
+impl LanePart {
+    const ALL: [LanePart; 4] = [LanePart::Turn, LanePart::Cordon, LanePart::Drain, LanePart::Pull];
 
     pub fn class(self) -> &'static str {
         match self {
-            Kind::Turn => "inturn",
-            Kind::Cordon => "cordoned",
-            Kind::Drain => "drain",
-            Kind::Pull => "pull",
+            LanePart::Turn => "inturn",
+            LanePart::Cordon => "cordoned",
+            LanePart::Drain => "drain",
+            LanePart::Pull => "pull",
         }
     }
 
     pub fn meaning(self) -> &'static str {
         match self {
-            Kind::Turn => "in turn",
-            Kind::Cordon => "in turn, cordoned",
-            Kind::Drain => "drained: others' pods leave",
-            Kind::Pull => "pulls an image",
+            LanePart::Turn => "in turn",
+            LanePart::Cordon => "in turn, cordoned",
+            LanePart::Drain => "drained: others' pods leave",
+            LanePart::Pull => "pulls an image",
         }
     }
 }
@@ -69,7 +69,7 @@ pub fn lanes(run: &Run<'_>, rows: usize) -> Lanes {
     }
     // The open turns: since when, whether it cordons, and until when the node was drained.
     let mut open: BTreeMap<(&str, &str), Open> = BTreeMap::new();
-    let mut add = |node: &str, from: i64, to: i64, kind: Kind| {
+    let mut add = |node: &str, from: i64, to: i64, kind: LanePart| {
         let (from, to) = (from.max(0), to.min(run.length()));
         if from < to {
             lanes.entry(node.to_owned()).or_default().push(Stretch { from, to, kind });
@@ -93,7 +93,7 @@ pub fn lanes(run: &Run<'_>, rows: usize) -> Lanes {
                 }
             }
             Change::ImagePulled { node, since, .. } => {
-                add(node.as_str(), run.offset(*since), t, Kind::Pull);
+                add(node.as_str(), run.offset(*since), t, LanePart::Pull);
             }
             _ => {}
         }
@@ -112,18 +112,18 @@ struct Open {
 }
 
 impl Open {
-    fn draw(&self, end: i64, mut add: impl FnMut(i64, i64, Kind)) {
-        add(self.from, end, if self.cordons { Kind::Cordon } else { Kind::Turn });
+    fn draw(&self, end: i64, mut add: impl FnMut(i64, i64, LanePart)) {
+        add(self.from, end, if self.cordons { LanePart::Cordon } else { LanePart::Turn });
         if let Some(drained) = self.drained {
-            add(self.from, drained, Kind::Drain);
+            add(self.from, drained, LanePart::Drain);
         }
     }
 }
 
 /// The kinds that occur.
-pub fn kinds(lanes: &Lanes) -> Vec<Kind> {
-    let occurs = |kind: &Kind| lanes.values().flatten().any(|stretch| stretch.kind == *kind);
-    Kind::ALL.into_iter().filter(occurs).collect()
+pub fn kinds(lanes: &Lanes) -> Vec<LanePart> {
+    let occurs = |kind: &LanePart| lanes.values().flatten().any(|stretch| stretch.kind == *kind);
+    LanePart::ALL.into_iter().filter(occurs).collect()
 }
 
 /// Draws the lanes; `top` is the upper edge of the lane of each row.

@@ -93,11 +93,11 @@ pub fn daemons_on<'d>(daemon_sets: impl IntoIterator<Item = &'d DaemonSet>, node
 /// ```
 #[derive(Debug, Clone)]
 pub struct Daemons {
-    list: Vec<Entry>,
+    list: Vec<DaemonEntry>,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
+struct DaemonEntry {
     namespace: String,
     name: String,
     daemon: Result<Daemon, Vec<Problem>>,
@@ -107,7 +107,7 @@ struct Entry {
 impl Daemons {
     /// Reads the DaemonSets.
     pub fn new<'d>(daemon_sets: impl IntoIterator<Item = &'d DaemonSet>) -> Self {
-        let entry = |ds: &DaemonSet| Entry {
+        let entry = |ds: &DaemonSet| DaemonEntry {
             namespace: ds.metadata.namespace.clone(),
             name: ds.metadata.name.clone(),
             daemon: Daemon::new(ds),
@@ -123,7 +123,7 @@ impl Daemons {
     }
 }
 
-impl Entry {
+impl DaemonEntry {
     fn on(&self, node: &NodeShape) -> DaemonOn {
         let (runs, waits_for) = match &self.daemon {
             Ok(daemon) => {

@@ -47,7 +47,7 @@ pub use cluster::{Cluster, Faults, RolloutEnd, Timeout, resize};
 pub use controller::Planner;
 pub use event::{Actor, Change, Event, NodeState, PodIdentity, PodTrouble, Reconciled};
 pub use figures::{
-    Availability, RolloutFigures, Spread, Summary, TurnFigures, WaveFigures, Worst, availability, downtime,
+    Availability, RolloutFigures, Spread, Summary, TurnFigures, WaveSummary, Worst, availability, downtime,
     undone_at,
 };
 pub use probability::{Distribution, Probability, UnreadableSetting};

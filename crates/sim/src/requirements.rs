@@ -46,25 +46,25 @@ const DEFAULT_GRACE_SECONDS: i64 = 30;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Template {
+struct PodTemplateForm {
     #[serde(deserialize_with = "null_is_default")]
-    metadata: TemplateMeta,
+    metadata: PodTemplateMeta,
     #[serde(deserialize_with = "null_is_default")]
-    spec: Spec,
+    spec: PodSpecForm,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct TemplateMeta {
+struct PodTemplateMeta {
     #[serde(deserialize_with = "null_is_default")]
     finalizers: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Spec {
+struct PodSpecForm {
     #[serde(deserialize_with = "null_is_default")]
-    containers: Vec<Container>,
+    containers: Vec<TemplateContainer>,
     #[serde(deserialize_with = "null_is_default")]
     tolerations: Vec<Toleration>,
     #[serde(deserialize_with = "null_is_default")]
@@ -74,25 +74,25 @@ struct Spec {
     termination_grace_period_seconds: Option<i64>,
     active_deadline_seconds: Option<i64>,
     #[serde(deserialize_with = "null_is_default")]
-    volumes: Vec<Volume>,
+    volumes: Vec<TemplateVolume>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Volume {
+struct TemplateVolume {
     empty_dir: Option<Value>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Container {
+struct TemplateContainer {
     #[serde(deserialize_with = "null_is_default")]
-    ports: Vec<Port>,
+    ports: Vec<TemplatePort>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Port {
+struct TemplatePort {
     #[serde(deserialize_with = "null_is_default")]
     host_port: u32,
     #[serde(deserialize_with = "null_is_default")]
@@ -102,7 +102,7 @@ struct Port {
 impl PodRequirements {
     /// Parses a pod template or a pod. Values that can't be parsed count as absent.
     pub(crate) fn from_template(template: &Value) -> Self {
-        let Template { metadata, spec } = Template::deserialize(template).unwrap_or_default();
+        let PodTemplateForm { metadata, spec } = PodTemplateForm::deserialize(template).unwrap_or_default();
         let mut requirements = PodRequirements {
             host_ports: Vec::new(),
             tolerations: spec.tolerations,

@@ -129,7 +129,7 @@ struct Delivery {
 
 /// The watch of one kind, with the events that the cache has not seen yet.
 #[derive(Debug)]
-struct Watch {
+struct KindWatch {
     lag: Distribution,
     /// Whether all events are held back.
     frozen: bool,
@@ -137,9 +137,9 @@ struct Watch {
     last_due: Option<Timestamp>,
 }
 
-impl Watch {
+impl KindWatch {
     fn new(lag: Distribution) -> Self {
-        Watch { lag, frozen: false, pending: VecDeque::new(), last_due: None }
+        KindWatch { lag, frozen: false, pending: VecDeque::new(), last_due: None }
     }
 
     fn send(&mut self, now: Timestamp, event: WatchEvent, rng: &mut Rng) {
@@ -159,7 +159,7 @@ impl Watch {
 #[derive(Debug)]
 pub(crate) struct Cache {
     pub(crate) objects: Objects,
-    watches: [(Kind, Watch); 4],
+    watches: [(Kind, KindWatch); 4],
     rng: Rng,
     /// The version of the last pod that the cache has seen.
     pods_version: Option<u64>,
@@ -180,7 +180,7 @@ struct Log {
 impl Cache {
     pub(crate) fn new(lag: Distribution, rng: Rng) -> Self {
         let kinds = [Kind::DaemonSets, Kind::Nodes, Kind::Pods, Kind::Revisions];
-        let watches = kinds.map(|kind| (kind, Watch::new(lag)));
+        let watches = kinds.map(|kind| (kind, KindWatch::new(lag)));
         Cache {
             objects: Objects::default(),
             watches,

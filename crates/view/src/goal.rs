@@ -8,7 +8,7 @@ use daemonset::{CreateReason, DeleteReason};
 
 /// The version that a node should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Goal<'a> {
+pub(crate) enum GoalPhrase<'a> {
     Current,
     /// The base revision, by its name and its hash.
     Base {
@@ -17,55 +17,55 @@ pub(crate) enum Goal<'a> {
     },
 }
 
-impl<'a> Goal<'a> {
+impl<'a> GoalPhrase<'a> {
     /// Of a node, under a rollout if there is one.
     pub(crate) fn of(steered: Option<&Steered<'a>>, node: &NodeVerdict) -> Self {
-        steered.map_or(Goal::Current, |steered| Goal::under(steered, node))
+        steered.map_or(GoalPhrase::Current, |steered| GoalPhrase::under(steered, node))
     }
 
     fn under(steered: &Steered<'a>, node: &NodeVerdict) -> Self {
         let base = steered.report.base.as_deref().zip(steered.report.base_hash.as_deref());
         match base {
-            Some((name, hash)) if !is_reached(steered, node) => Goal::Base { name, hash },
-            _ => Goal::Current,
+            Some((name, hash)) if !is_reached(steered, node) => GoalPhrase::Base { name, hash },
+            _ => GoalPhrase::Current,
         }
     }
 
     pub(crate) fn is_of(self, pod: &PodVerdict) -> bool {
         match self {
-            Goal::Current => pod.updated,
-            Goal::Base { hash, .. } => !pod.updated && pod.hash.as_deref() == Some(hash),
+            GoalPhrase::Current => pod.updated,
+            GoalPhrase::Base { hash, .. } => !pod.updated && pod.hash.as_deref() == Some(hash),
         }
     }
 
     /// A pod of this version.
     pub(crate) fn wanted(self) -> &'static str {
         match self {
-            Goal::Current => "updated pod",
-            Goal::Base { .. } => "pod of the base revision",
+            GoalPhrase::Current => "updated pod",
+            GoalPhrase::Base { .. } => "pod of the base revision",
         }
     }
 
     /// A pod of another version.
     pub(crate) fn other(self) -> &'static str {
         match self {
-            Goal::Current => "outdated pod",
-            Goal::Base { .. } => "pod of another revision",
+            GoalPhrase::Current => "outdated pod",
+            GoalPhrase::Base { .. } => "pod of another revision",
         }
     }
 
     /// The template that decides whether the node should run a pod.
     pub(crate) fn template(self) -> &'static str {
         match self {
-            Goal::Current => "the template",
-            Goal::Base { .. } => "the base template",
+            GoalPhrase::Current => "the template",
+            GoalPhrase::Base { .. } => "the base template",
         }
     }
 
     /// Why a plan creates a pod.
     pub(crate) fn creating(self, reason: CreateReason) -> String {
         match (self, reason) {
-            (Goal::Base { .. }, CreateReason::Surge) => {
+            (GoalPhrase::Base { .. }, CreateReason::Surge) => {
                 "of the base revision, beside the one of another revision".to_owned()
             }
             _ => crate::words::creating(reason),
@@ -76,16 +76,16 @@ impl<'a> Goal<'a> {
     pub(crate) fn deleting(self, reason: DeleteReason) -> String {
         let text = crate::words::deleting(reason);
         match self {
-            Goal::Current => text,
-            Goal::Base { .. } => text.replacen("outdated", "not of the base revision", 1),
+            GoalPhrase::Current => text,
+            GoalPhrase::Base { .. } => text.replacen("outdated", "not of the base revision", 1),
         }
     }
 }
 
 impl Case<'_> {
     /// The version that a node should have.
-    pub(crate) fn goal(&self, node: &NodeVerdict) -> Goal<'_> {
-        Goal::of(self.steered().as_ref(), node)
+    pub(crate) fn goal(&self, node: &NodeVerdict) -> GoalPhrase<'_> {
+        GoalPhrase::of(self.steered().as_ref(), node)
     }
 
     /// A revision of the DaemonSet.

@@ -35,7 +35,7 @@ impl Left {
         }
         for document in &mut documents {
             strip_objects(document);
-            self.strip(document, Place::Object);
+            self.strip(document, ValuePlace::Object);
         }
         let value = match documents.as_mut_slice() {
             [only] => only.take(),
@@ -44,7 +44,7 @@ impl Left {
         Ok(hostile::in_json(&value.to_string()))
     }
 
-    fn strip(&mut self, value: &mut Value, place: Place) {
+    fn strip(&mut self, value: &mut Value, place: ValuePlace) {
         match value {
             Value::Object(members) => {
                 for member in ["managedFields", "selfLink"] {
@@ -58,9 +58,11 @@ impl Left {
                             member.as_object_mut().map(|terminated| terminated.remove("message"));
                             self.strip(member, place);
                         }
-                        ("annotations", Place::Object) if !self.annotations => strip_annotations(member),
-                        ("annotations", Place::Template) if !self.annotations => self.replace_all(member),
-                        ("template", _) => self.strip(member, Place::Template),
+                        ("annotations", ValuePlace::Object) if !self.annotations => strip_annotations(member),
+                        ("annotations", ValuePlace::Template) if !self.annotations => {
+                            self.replace_all(member)
+                        }
+                        ("template", _) => self.strip(member, ValuePlace::Template),
                         _ => self.strip(member, place),
                     }
                 }
@@ -158,7 +160,7 @@ fn items(document: &mut Value) -> Vec<Value> {
 
 /// Where a value is.
 #[derive(Clone, Copy)]
-enum Place {
+enum ValuePlace {
     Object,
     /// In the template of pods, whose fields tell versions apart.
     Template,

@@ -38,7 +38,7 @@ pub struct Steered<'a> {
 /// A wave with its figures.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct WaveFigures {
+pub struct WaveLine {
     /// From 0.
     pub index: usize,
     pub nodes: usize,
@@ -208,8 +208,8 @@ impl<'a> Steered<'a> {
     }
 
     /// All waves, in order.
-    pub fn waves(&self) -> Vec<WaveFigures> {
-        let figures = |(index, wave): (usize, &daemonset::report::WaveReport)| WaveFigures {
+    pub fn waves(&self) -> Vec<WaveLine> {
+        let figures = |(index, wave): (usize, &daemonset::report::WaveReport)| WaveLine {
             index,
             nodes: wave.nodes.len(),
             updated: wave.updated,
@@ -352,7 +352,7 @@ impl<'a> Steered<'a> {
         let mut lines: Vec<_> = self.invalid().map(|problems| ("Invalid", problems)).into_iter().collect();
         lines.push(("Rollout", self.summary()));
         let waves = self.waves().into_iter().map(|wave| {
-            let WaveFigures { index, nodes, updated, available, progress, .. } = wave;
+            let WaveLine { index, nodes, updated, available, progress, .. } = wave;
             let nodes = count(nodes, "node");
             let state = self.state(index, progress);
             format!("wave {index}: {state}; {nodes}, {updated} updated, {available} available")

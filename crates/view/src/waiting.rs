@@ -2,7 +2,7 @@
 //! take theirs from here, and a new reason does not compile before it has words.
 
 use crate::case::Case;
-use crate::plan::phrase::Urgency;
+use crate::plan::phrase::Attention;
 use crate::stuck::finding::{Ends, Finder};
 use crate::turning::list;
 use crate::words;
@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 /// How much a wait wants to be seen.
-pub(crate) fn urgency(wait: &Wait) -> Urgency {
+pub(crate) fn urgency(wait: &Wait) -> Attention {
     match wait {
         Wait::MaxUnavailable { .. }
         | Wait::MaxSurge { .. }
         | Wait::ManualDelete
         | Wait::Gates { .. }
-        | Wait::Room => Urgency::Held,
+        | Wait::Room => Attention::Held,
         Wait::Rollout { because, .. } => held(because),
         Wait::NextPlan
         | Wait::MinReadySeconds { .. }
@@ -28,25 +28,25 @@ pub(crate) fn urgency(wait: &Wait) -> Urgency {
         | Wait::Pull
         | Wait::Revision
         | Wait::OtherControllerCreates
-        | Wait::NodeLeaves { .. } => Urgency::Waits,
+        | Wait::NodeLeaves { .. } => Attention::Waits,
         Wait::Ready
         | Wait::BackOff { .. }
         | Wait::Return { .. }
         | Wait::TurnsFrozen
         | Wait::NodeUnreachable
         | Wait::Fit { .. }
-        | Wait::NameTaken { .. } => Urgency::Stuck,
+        | Wait::NameTaken { .. } => Attention::Stuck,
     }
 }
 
 /// Whether a person decides about a node that the rollout has not reached. A node in no wave is where it should be.
-fn held(because: &HoldReason) -> Urgency {
+fn held(because: &HoldReason) -> Attention {
     match because {
-        HoldReason::NoWave => Urgency::Calm,
+        HoldReason::NoWave => Attention::Calm,
         HoldReason::Paused
         | HoldReason::Stopped { .. }
-        | HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => Urgency::Held,
-        HoldReason::Wave { .. } | HoldReason::Outside | _ => Urgency::Waits,
+        | HoldReason::Wave { progress: WaveProgress::WaitsForApproval, .. } => Attention::Held,
+        HoldReason::Wave { .. } | HoldReason::Outside | _ => Attention::Waits,
     }
 }
 

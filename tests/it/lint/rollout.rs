@@ -233,7 +233,7 @@ mod rehearsed {
     use daemonset::Policy;
     use daemonset::policy::RolloutPolicy;
     use daemonset_sim::{Behaviour, Distribution, Settings};
-    use daemonset_view::lint::{Finding, Rehearsal};
+    use daemonset_view::lint::{Finding, LintRehearsal};
     use jiff::SignedDuration;
 
     /// Pods become Ready 2 minutes after their start.
@@ -252,7 +252,7 @@ mod rehearsed {
         let policy = policy.rollout(rollout);
         let ready = Distribution::fixed(SignedDuration::from_mins(2));
         let settings = Settings::default().behaviour(Behaviour::default().ready(ready));
-        Rehearsal::new(&recording.daemon_set, &recording.nodes, &policy).settings(settings).finding()
+        LintRehearsal::new(&recording.daemon_set, &recording.nodes, &policy).settings(settings).finding()
     }
 
     #[test]

@@ -31,14 +31,14 @@ use thiserror::Error;
 #[derive(Debug, Clone)]
 pub struct Quantity {
     amount: Decimal,
-    format: Format,
+    format: QuantityFormat,
     /// The text as read, if Go's fast path keeps it, though it may not be canonical: `1.500`, `+5Mi`.
     spelling: Option<String>,
 }
 
 /// The family of units that a quantity prints with (v1.36 quantity.go Format).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum QuantityFormat {
     BinarySi,
     DecimalSi,
     DecimalExponent,
@@ -142,9 +142,9 @@ impl Quantity {
             return "0".to_owned();
         }
         match self.format {
-            Format::BinarySi => self.in_units_of_1024().unwrap_or_else(|| self.in_units_of_1000()),
-            Format::DecimalSi => self.in_units_of_1000(),
-            Format::DecimalExponent => match self.amount.in_thousands() {
+            QuantityFormat::BinarySi => self.in_units_of_1024().unwrap_or_else(|| self.in_units_of_1000()),
+            QuantityFormat::DecimalSi => self.in_units_of_1000(),
+            QuantityFormat::DecimalExponent => match self.amount.in_thousands() {
                 (digits, 0) => digits,
                 (digits, exponent) => format!("{digits}e{exponent}"),
             },

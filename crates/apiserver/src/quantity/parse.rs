@@ -1,7 +1,7 @@
 //! Parsing a quantity (v1.36 `apimachinery/pkg/api/resource` quantity.go ParseQuantity).
 
 use super::decimal::Decimal;
-use super::{Format, Quantity, QuantityError};
+use super::{Quantity, QuantityError, QuantityFormat};
 use daemonset_objects::internal::quantity::{QuantityText, QuantityUnit};
 
 /// The smallest amount: a billionth.
@@ -16,8 +16,8 @@ pub(super) fn quantity(text: &str) -> Result<Quantity, QuantityError> {
     // An exponent beyond 32 bits wraps around, as in Go.
     match parts.unit().ok_or(QuantityError::Suffix)? {
         QuantityUnit::PowerOfTwo(power) => binary(text, parts, power),
-        QuantityUnit::PowerOfTen(power) => decimal(text, parts, power as i32, Format::DecimalSi),
-        QuantityUnit::Exponent(power) => decimal(text, parts, power as i32, Format::DecimalExponent),
+        QuantityUnit::PowerOfTen(power) => decimal(text, parts, power as i32, QuantityFormat::DecimalSi),
+        QuantityUnit::Exponent(power) => decimal(text, parts, power as i32, QuantityFormat::DecimalExponent),
     }
 }
 
@@ -25,7 +25,7 @@ fn decimal(
     text: &str,
     parts: QuantityText<'_>,
     power: i32,
-    format: Format,
+    format: QuantityFormat,
 ) -> Result<Quantity, QuantityError> {
     let digits = parts.whole.len() + parts.decimals.len();
     let scale = power.wrapping_sub(i32::try_from(parts.decimals.len()).unwrap_or(i32::MAX));
@@ -58,5 +58,5 @@ fn binary(text: &str, parts: QuantityText<'_>, power: u32) -> Result<Quantity, Q
         .rounded_up_to(i64::from(NANO))
         .capped();
     let spelling = (fits_int64 && !is_multiple_of_8).then(|| text.to_owned());
-    Ok(Quantity { amount, format: Format::BinarySi, spelling })
+    Ok(Quantity { amount, format: QuantityFormat::BinarySi, spelling })
 }

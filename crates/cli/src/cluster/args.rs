@@ -1,6 +1,6 @@
 //! Where a command reads its cluster from, as the command line says it.
 
-use crate::cluster::connection::Connection;
+use crate::cluster::connection::ConnectionArgs;
 use crate::cluster::kubectl::{ConnectError, Kubectl, Scope};
 use crate::cluster::{Example, Objects, Source, Wanted};
 use crate::shell::console::Stop;
@@ -14,7 +14,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, help_heading = "Cluster")]
     example: bool,
     #[command(flatten)]
-    connection: Connection,
+    connection: ConnectionArgs,
     /// The namespace, as for kubectl
     #[arg(short, long, value_name = "NAMESPACE", help_heading = "Cluster")]
     namespace: Option<String>,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Flags of kubectl's own.
 #[derive(Args, Clone, Default)]
-pub(crate) struct Connection {
+pub(crate) struct ConnectionArgs {
     /// The kubeconfig context, as for kubectl
     #[arg(long, value_name = "NAME", help_heading = "Cluster")]
     pub(crate) context: Option<String>,
@@ -30,9 +30,9 @@ pub(crate) struct Connection {
     request_timeout: Option<String>,
 }
 
-impl Connection {
+impl ConnectionArgs {
     pub(crate) fn new(context: Option<String>, kubeconfig: Option<PathBuf>) -> Self {
-        Connection { context, kubeconfig, ..Connection::default() }
+        ConnectionArgs { context, kubeconfig, ..ConnectionArgs::default() }
     }
 
     /// Those that are given, each with its value.
@@ -58,7 +58,7 @@ impl Connection {
 
     /// The same for a request that goes on and on.
     pub(crate) fn without_timeout(&self) -> Self {
-        Connection { request_timeout: None, ..self.clone() }
+        ConnectionArgs { request_timeout: None, ..self.clone() }
     }
 
     /// For a call of kubectl.

@@ -1,7 +1,7 @@
 //! A cluster that is followed: its objects are listed, and then changed by the events of kubectl's watches.
 #![allow(clippy::disallowed_types, reason = "a watch needs a clock; the library reads none")]
 
-use crate::cluster::Event;
+use crate::cluster::KubectlEvent;
 use crate::cluster::kubectl::{Kubectl, Needs};
 use crate::cluster::{Objects, Source};
 use crate::shell::console::Stop;
@@ -20,17 +20,17 @@ const PAUSE: Duration = Duration::from_secs(60);
 const AGAIN: Duration = Duration::from_secs(600);
 
 /// The objects as the watches keep them.
-struct Kept {
+struct KeptCluster {
     objects: Objects,
     listed: Instant,
     /// The namespaces whose powers were asked for; one may not be allowed to read them.
     asked: BTreeSet<String>,
 }
 
-impl Kept {
+impl KeptCluster {
     fn new(objects: Objects) -> Self {
         let asked = objects.namespaces_that_need_powers();
-        Kept { objects, listed: Instant::now(), asked }
+        KeptCluster { objects, listed: Instant::now(), asked }
     }
 
     /// Namespaces have no watch: those that a changed policy needs are read.
@@ -48,8 +48,8 @@ impl Kept {
 /// Looks at a cluster, again and again.
 #[derive(Default)]
 pub(crate) struct Follow {
-    kept: Option<Kept>,
-    watches: Option<Watches>,
+    kept: Option<KeptCluster>,
+    watches: Option<KubectlWatches>,
     /// The part of the cluster that these are about.
     needs: Option<Needs>,
     /// No watch before this.
@@ -67,13 +67,13 @@ impl Follow {
             return Ok(objects);
         }
         // A watch that has begun before the list tells each later change: nothing is lost between the two.
-        let has_begun = self.watches.as_ref().is_some_and(Watches::have_begun);
+        let has_begun = self.watches.as_ref().is_some_and(KubectlWatches::have_begun);
         let objects = source.objects(needs)?;
         match &self.watches {
-            Some(_) if has_begun => self.kept = Some(Kept::new(objects.clone())),
+            Some(_) if has_begun => self.kept = Some(KeptCluster::new(objects.clone())),
             Some(_) => {}
             None if self.pause_until.is_none_or(|until| Instant::now() >= until) => {
-                self.watches = Watches::start(kubectl, needs).ok();
+                self.watches = KubectlWatches::start(kubectl, needs).ok();
             }
             None => {}
         }
@@ -103,12 +103,12 @@ impl Follow {
 }
 
 /// A kubectl for each kind, for it watches one kind at a time.
-struct Watches {
+struct KubectlWatches {
     since: Instant,
     children: Vec<Child>,
-    told: Receiver<(usize, Option<Event>)>,
+    told: Receiver<(usize, Option<KubectlEvent>)>,
     /// Heard, and not told yet.
-    waiting: Vec<Event>,
+    waiting: Vec<KubectlEvent>,
     /// Which of them have told anything.
     spoken: Vec<bool>,
 }
@@ -116,10 +116,10 @@ struct Watches {
 /// Why the watches are of no use any more: one has ended, or an event can't be read.
 struct Broken;
 
-impl Watches {
+impl KubectlWatches {
     fn start(kubectl: &Kubectl, needs: Needs) -> io::Result<Self> {
         let (sender, told) = channel();
-        let mut watches = Watches {
+        let mut watches = KubectlWatches {
             since: Instant::now(),
             children: Vec::new(),
             told,
@@ -157,13 +157,13 @@ impl Watches {
         }
     }
 
-    fn tell(&mut self, mut apply: impl FnMut(Event) -> Result<(), String>) -> Result<(), Broken> {
+    fn tell(&mut self, mut apply: impl FnMut(KubectlEvent) -> Result<(), String>) -> Result<(), Broken> {
         self.hear()?;
         self.waiting.drain(..).try_for_each(|event| apply(event).map_err(|_| Broken))
     }
 }
 
-impl Drop for Watches {
+impl Drop for KubectlWatches {
     fn drop(&mut self) {
         for child in &mut self.children {
             // It may have ended by itself.
@@ -174,8 +174,8 @@ impl Drop for Watches {
 }
 
 /// One JSON object after the other, to the end.
-fn read(stdout: impl io::Read, number: usize, sender: &Sender<(usize, Option<Event>)>) {
-    let events = serde_json::Deserializer::from_reader(BufReader::new(stdout)).into_iter::<Event>();
+fn read(stdout: impl io::Read, number: usize, sender: &Sender<(usize, Option<KubectlEvent>)>) {
+    let events = serde_json::Deserializer::from_reader(BufReader::new(stdout)).into_iter::<KubectlEvent>();
     for event in events {
         let Ok(event) = event else { break };
         if sender.send((number, Some(event))).is_err() {

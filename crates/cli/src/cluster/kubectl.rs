@@ -2,8 +2,8 @@
 #![allow(clippy::disallowed_types, reason = "patience needs a clock; the library reads none")]
 
 use crate::cluster::Objects;
-use crate::cluster::connection::Connection;
-use crate::shell::progress::Waiting;
+use crate::cluster::connection::ConnectionArgs;
+use crate::shell::progress::Spinner;
 use daemonset_view::cause::quoted;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -59,7 +59,7 @@ pub(crate) enum Scope {
 #[derive(Clone)]
 pub(crate) struct Kubectl {
     program: OsString,
-    connection: Connection,
+    connection: ConnectionArgs,
     scope: Scope,
     /// Of DaemonSets only: their pods, nodes and revisions are read whole.
     selector: Option<String>,
@@ -84,7 +84,7 @@ pub(crate) enum ConnectError {
 impl Kubectl {
     /// Asks kubectl for its current context, unless a context is named. Speaks to no server.
     pub(crate) fn connect(
-        connection: Connection,
+        connection: ConnectionArgs,
         scope: Scope,
         selector: Option<String>,
     ) -> Result<Self, ConnectError> {
@@ -288,8 +288,8 @@ impl Kubectl {
     }
 
     /// Runs it to its end, with a sign of life on a terminal.
-    fn run(&self, arguments: Vec<OsString>) -> io::Result<Ended> {
-        let mut waiting = Waiting::new("waiting for kubectl");
+    fn run(&self, arguments: Vec<OsString>) -> io::Result<ProcessEnd> {
+        let mut waiting = Spinner::new("waiting for kubectl");
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -313,7 +313,7 @@ impl Kubectl {
         let all = |reader: thread::JoinHandle<io::Result<Vec<u8>>>| {
             reader.join().unwrap_or_else(|_| Err(io::Error::other("its output could not be read")))
         };
-        Ok(Ended { status, stdout: all(stdout)?, stderr: all(stderr)? })
+        Ok(ProcessEnd { status, stdout: all(stdout)?, stderr: all(stderr)? })
     }
 }
 
@@ -328,7 +328,7 @@ impl Kubectl {
     }
 }
 
-struct Ended {
+struct ProcessEnd {
     status: ExitStatus,
     stdout: Vec<u8>,
     stderr: Vec<u8>,

@@ -7,10 +7,10 @@ mod kubectl;
 mod source;
 
 pub(crate) use args::{ClusterArgs, Files, Target, TargetArgs, is_file};
-pub(crate) use connection::Connection;
+pub(crate) use connection::ConnectionArgs;
 pub(crate) use daemonset_view::cluster::{
-    Choice, Chosen, Event, Form, Input, Models, Objects, Read, Wanted, full_name, name, namespace, policy,
-    read_documents, read_policy,
+    Choice, Chosen, Input, InputForm, KubectlEvent, Models, Objects, Read, Wanted, full_name, name,
+    namespace, policy, read_documents, read_policy,
 };
 pub(crate) use follow::Follow;
 pub(crate) use kubectl::{Kubectl, Needs, Scope};

@@ -1,6 +1,6 @@
 //! The sources of a command: kubectl, a file, stdin, or the built-in example.
 
-use crate::cluster::{Choice, Form, Input, Kubectl, Models, Needs, Objects, Read, Wanted};
+use crate::cluster::{Choice, Input, InputForm, Kubectl, Models, Needs, Objects, Read, Wanted};
 use crate::shell::console::{Format, Stop, system_clock};
 use daemonset::Plan;
 use daemonset_view::case::View;
@@ -159,7 +159,7 @@ impl Source {
         let read = match self {
             Source::Kubectl(_) => return self.objects(Needs::Plan).map(Box::new).map(Read::Objects),
             Source::Example { .. } | Source::Stdin | Source::File(_) => self.bytes().and_then(|bytes| {
-                let form = Form::of(&bytes)?;
+                let form = InputForm::of(&bytes)?;
                 Read::parse(&bytes, form, choice)
             }),
         };

@@ -1,6 +1,6 @@
 //! The answer: each pod of the node with its verdict, the state of the drain, and the command that would do it.
 
-use crate::drain::args::Question;
+use crate::drain::args::DrainQuestion;
 use daemonset::model::ObjectRef;
 use daemonset_drain::{BlockReason, Drain, DrainPolicy, LeftAlone, PodVerdict, drain, verdicts};
 use jiff::Timestamp;
@@ -9,12 +9,12 @@ use serde::Serialize;
 /// The answer as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
+pub(crate) struct DrainAnswer {
     node: String,
     now: Timestamp,
     pub(crate) drain: Drain,
     /// The pods of the node, by namespace and name.
-    pub(crate) pods: Vec<Row>,
+    pub(crate) pods: Vec<DrainRow>,
     /// The command of kubectl that drains the node, with the flags that give up the pods that block.
     pub(crate) command: String,
     /// These flags.
@@ -22,21 +22,21 @@ pub(crate) struct Answer {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Row {
+pub(crate) struct DrainRow {
     pub(crate) pod: ObjectRef,
     pub(crate) verdict: PodVerdict,
 }
 
-impl Answer {
-    pub(crate) fn new(question: &Question) -> Self {
-        let Question { node, pods, daemon_sets, policy, now, .. } = question;
+impl DrainAnswer {
+    pub(crate) fn new(question: &DrainQuestion) -> Self {
+        let DrainQuestion { node, pods, daemon_sets, policy, now, .. } = question;
         let verdicts = verdicts(node, pods, daemon_sets, policy, *now);
         let here = pods.iter().zip(verdicts).filter(|(_, verdict)| !is_elsewhere(verdict));
-        let mut rows: Vec<Row> =
-            here.map(|(pod, verdict)| Row { pod: ObjectRef::from(&pod.metadata), verdict }).collect();
+        let mut rows: Vec<DrainRow> =
+            here.map(|(pod, verdict)| DrainRow { pod: ObjectRef::from(&pod.metadata), verdict }).collect();
         rows.sort_by(|a, b| (&a.pod.namespace, &a.pod.name).cmp(&(&b.pod.namespace, &b.pod.name)));
         let (missing_flags, unblocked) = missing_flags(question);
-        Answer {
+        DrainAnswer {
             node: node.metadata.name.to_string(),
             now: *now,
             drain: drain(node, pods, daemon_sets, policy, *now),
@@ -52,8 +52,8 @@ fn is_elsewhere(verdict: &PodVerdict) -> bool {
 }
 
 /// The flags without which pods block, and the policy with them: a pod may lack both.
-fn missing_flags(question: &Question) -> (Vec<&'static str>, DrainPolicy) {
-    let Question { node, pods, daemon_sets, now, .. } = question;
+fn missing_flags(question: &DrainQuestion) -> (Vec<&'static str>, DrainPolicy) {
+    let DrainQuestion { node, pods, daemon_sets, now, .. } = question;
     let (mut flags, mut policy) = (Vec::new(), question.policy.clone());
     for (reason, flag) in
         [(BlockReason::LocalStorage, "--delete-emptydir-data"), (BlockReason::Unmanaged, "--force")]
@@ -72,7 +72,7 @@ fn missing_flags(question: &Question) -> (Vec<&'static str>, DrainPolicy) {
 }
 
 /// The command with its flags in the order of the help.
-fn command(question: &Question, policy: &DrainPolicy) -> String {
+fn command(question: &DrainQuestion, policy: &DrainPolicy) -> String {
     let node = &question.node.metadata.name;
     let mut command = format!("kubectl drain {} --ignore-daemonsets", quoted(node.as_str()));
     if let Some(selector) = &question.pod_selector {

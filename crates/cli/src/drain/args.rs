@@ -51,7 +51,7 @@ pub(crate) struct Args {
 }
 
 /// A node with its pods, and the policy of its drain.
-pub(crate) struct Question {
+pub(crate) struct DrainQuestion {
     pub(crate) source: Source,
     pub(crate) node: Node,
     pub(crate) pods: Vec<Pod>,
@@ -66,7 +66,7 @@ pub(crate) struct Question {
 
 impl Args {
     /// Reads the cluster.
-    pub(crate) fn question(&self) -> Result<Question, Stop> {
+    pub(crate) fn question(&self) -> Result<DrainQuestion, Stop> {
         if let Some(flag) = self.cluster.narrowing_flag() {
             return Err(Stop::Input(format!("{flag}: a drain is about the pods of all namespaces")));
         }
@@ -83,7 +83,7 @@ impl Args {
         if !matches!(source, Source::Kubectl(_)) {
             lacks_no_kind(&node, &pods, &daemon_sets).map_err(|message| source.stop(message))?;
         }
-        Ok(Question {
+        Ok(DrainQuestion {
             node,
             pods: pods.into_iter().map(|pod| drained(pod, &local_storage)).collect(),
             daemon_sets: daemon_sets.iter().map(DaemonOwner::from).collect(),

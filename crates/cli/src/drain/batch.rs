@@ -1,6 +1,6 @@
 //! A drain in a line of `plan --batch`.
 
-use crate::shell::lines::{Refused, at_column, name};
+use crate::shell::lines::{RefusedLine, at_column, name};
 use daemonset::model::{Node, ObjectRef};
 use daemonset_drain::{DaemonOwner, Drain, DrainPolicy, Pod, drain};
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The objects of a drain, in place of a Recording's.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct DrainLine {
     #[serde(default)]
     name: Option<String>,
     now: Timestamp,
@@ -28,12 +28,12 @@ struct Line {
 #[derive(Serialize)]
 pub(crate) struct LineAnswer {
     name: String,
-    drain: Decided,
+    drain: DecidedDrain,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Decided {
+struct DecidedDrain {
     state: &'static str,
     /// As `namespace/name`.
     evict: Vec<String>,
@@ -65,10 +65,10 @@ fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error
 }
 
 /// Answers a line.
-pub(crate) fn answer_line(line: &str) -> Result<LineAnswer, Refused> {
-    let refused = |error: String| Refused { name: name(line), error };
+pub(crate) fn answer_line(line: &str) -> Result<LineAnswer, RefusedLine> {
+    let refused = |error: String| RefusedLine { name: name(line), error };
     let deserializer = &mut serde_json::Deserializer::from_str(line);
-    let read: Result<Line, _> = serde_path_to_error::deserialize(deserializer);
+    let read: Result<DrainLine, _> = serde_path_to_error::deserialize(deserializer);
     let read = read.map_err(|error| refused(at_column(&error)))?;
     let policy = DrainPolicy::try_from(read.drain).map_err(|invalid| {
         let problems = invalid.problems.iter().map(|problem| match problem.path.as_str() {
@@ -79,14 +79,14 @@ pub(crate) fn answer_line(line: &str) -> Result<LineAnswer, Refused> {
     })?;
     let (pods, daemon_sets) = (read.pods.unwrap_or_default(), read.daemon_sets.unwrap_or_default());
     let decided = drain(&read.node, &pods, &daemon_sets, &policy, read.now);
-    Ok(LineAnswer { name: read.name.unwrap_or_default(), drain: Decided::new(&decided) })
+    Ok(LineAnswer { name: read.name.unwrap_or_default(), drain: DecidedDrain::new(&decided) })
 }
 
-impl Decided {
+impl DecidedDrain {
     fn new(decided: &Drain) -> Self {
         let name = |pod: &ObjectRef| format!("{}/{}", pod.namespace, pod.name);
         let blocked = decided.state.blocked_by().iter();
-        Decided {
+        DecidedDrain {
             state: decided.state.as_str(),
             evict: decided.evict.iter().map(|evict| name(&evict.pod)).collect(),
             left: decided.state.left(),

@@ -1,7 +1,7 @@
 //! The answer as a table with its summary.
 
-use crate::drain::answer::{Answer, Row};
-use crate::drain::args::Question;
+use crate::drain::answer::{DrainAnswer, DrainRow};
+use crate::drain::args::DrainQuestion;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
 use daemonset_drain::{Drain, DrainState, PodVerdict};
@@ -12,7 +12,7 @@ const HEADER: [&str; 3] = ["POD", "DRAIN", "WHY"];
 const LABEL: Style = Style::new().bold();
 
 /// With its styles.
-pub(crate) fn text(question: &Question, answer: &Answer) -> String {
+pub(crate) fn text(question: &DrainQuestion, answer: &DrainAnswer) -> String {
     let node = question.node.metadata.name.as_str();
     let mut text =
         line("Node", &format!("{node}, of {}: {}", question.source, count(answer.pods.len(), "pod")));
@@ -30,7 +30,7 @@ fn line(label: &str, content: &str) -> String {
     format!("{LABEL}{label}{LABEL:#}{}{content}\n", " ".repeat(11_usize.saturating_sub(label.len())))
 }
 
-fn summary(answer: &Answer) -> String {
+fn summary(answer: &DrainAnswer) -> String {
     let Drain { state, evict, .. } = &answer.drain;
     let terminating = state.left().saturating_sub(evict.len());
     match state {
@@ -61,7 +61,7 @@ fn next(drain: &Drain) -> String {
     }
 }
 
-fn table(answer: &Answer, now: Timestamp) -> Table {
+fn table(answer: &DrainAnswer, now: Timestamp) -> Table {
     let is_blocked = !answer.drain.state.blocked_by().is_empty();
     let mut table = Table::new();
     table
@@ -75,7 +75,7 @@ fn table(answer: &Answer, now: Timestamp) -> Table {
     table
 }
 
-fn cells(row: &Row, is_blocked: bool, now: Timestamp) -> [Cell; 3] {
+fn cells(row: &DrainRow, is_blocked: bool, now: Timestamp) -> [Cell; 3] {
     let (does, why) = match row.verdict {
         PodVerdict::LeftAlone { why, .. } => (Cell::new("left alone"), why.to_string()),
         PodVerdict::Waits { until: None, .. } => {

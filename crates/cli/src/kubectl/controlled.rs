@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// The fields of a ControllerRevision that this crate reads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stored<'a> {
+pub(super) struct StoredRevision<'a> {
     pub(super) name: &'a str,
     pub(super) number: i64,
     /// The patch that restores its template.
@@ -20,11 +20,11 @@ pub(super) struct Stored<'a> {
     pub(super) created_at: &'a str,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> StoredRevision<'a> {
     pub(super) fn from_revision(revision: &'a Value) -> Self {
         let metadata = revision.get("metadata").unwrap_or(&Value::Null);
         let annotations = member(metadata, "annotations").unwrap_or(&Value::Null);
-        Stored {
+        StoredRevision {
             name: name(revision),
             number: number(revision, "revision"),
             data: revision.get("data").unwrap_or(&Value::Null),
@@ -40,7 +40,7 @@ impl<'a> Stored<'a> {
 pub(super) fn controlled<'a>(
     daemon_set: &Value,
     revisions: &'a [Value],
-) -> Result<Vec<Stored<'a>>, RolloutError> {
+) -> Result<Vec<StoredRevision<'a>>, RolloutError> {
     let metadata = daemon_set.get("metadata").unwrap_or(&Value::Null);
     let (namespace, uid) = (text(metadata, "namespace"), text(metadata, "uid"));
     let selector = selector(daemon_set)?;
@@ -54,7 +54,7 @@ pub(super) fn controlled<'a>(
             && OwnerReference::controller_of(&metadata.owner_references) == Some(uid)
             && selector.matches_labels(&metadata.labels)
     };
-    let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(Stored::from_revision).collect();
+    let mut ours: Vec<_> = revisions.iter().filter(is_ours).map(StoredRevision::from_revision).collect();
     ours.sort_by_key(|revision| revision.name);
     Ok(ours)
 }

@@ -1,6 +1,6 @@
 //! The history of a DaemonSet and the templates that its revisions restore: `kubectl rollout history`.
 
-use super::controlled::{Stored, controlled};
+use super::controlled::{StoredRevision, controlled};
 use super::describe::describe_template;
 use super::error::RolloutError;
 use super::fields::{name, template};
@@ -20,14 +20,14 @@ use std::fmt;
 #[serde(rename_all = "camelCase")]
 #[must_use]
 #[non_exhaustive]
-pub struct History {
+pub struct RolloutHistory {
     /// Name of the DaemonSet.
     pub name: String,
     /// One entry for each number; if several revisions have one number, the last by name, as in kubectl.
     pub revisions: Vec<HistoryEntry>,
 }
 
-/// One revision of a [`History`].
+/// One revision of a [`RolloutHistory`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -63,7 +63,7 @@ impl fmt::Display for RevisionTemplate {
     }
 }
 
-impl fmt::Display for History {
+impl fmt::Display for RolloutHistory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.revisions.is_empty() {
             return f.write_str("No rollout history found.");
@@ -78,7 +78,7 @@ impl fmt::Display for History {
 }
 
 impl HistoryEntry {
-    fn from_stored(stored: &Stored<'_>) -> Self {
+    fn from_stored(stored: &StoredRevision<'_>) -> Self {
         HistoryEntry {
             revision: stored.number,
             name: stored.name.to_owned(),
@@ -93,10 +93,10 @@ impl HistoryEntry {
 ///
 /// # Errors
 /// If the DaemonSet's selector is invalid.
-pub fn history(daemon_set: &Value, revisions: &[Value]) -> Result<History, RolloutError> {
+pub fn history(daemon_set: &Value, revisions: &[Value]) -> Result<RolloutHistory, RolloutError> {
     let revisions = by_number(daemon_set, revisions)?;
     let name = name(daemon_set).to_owned();
-    Ok(History { name, revisions: revisions.values().map(HistoryEntry::from_stored).collect() })
+    Ok(RolloutHistory { name, revisions: revisions.values().map(HistoryEntry::from_stored).collect() })
 }
 
 /// The template that one revision of the history restores; `None` if the history is empty (v1.36 kubectl `history.go
@@ -128,7 +128,7 @@ pub fn history_objects(
     daemon_set: &Value,
     revisions: &[Value],
 ) -> Result<BTreeMap<i64, Value>, RolloutError> {
-    let restore = |(number, stored): (i64, Stored<'_>)| {
+    let restore = |(number, stored): (i64, StoredRevision<'_>)| {
         let restored = restored(daemon_set, stored.data).map_err(RolloutError::NotApplied)?;
         Ok((number, restored))
     };
@@ -195,7 +195,10 @@ fn printable(mut object: Value) -> Value {
 }
 
 /// The template after a revision's data is applied to the DaemonSet.
-pub(super) fn revision_template(daemon_set: &Value, stored: &Stored<'_>) -> Result<RevisionTemplate, String> {
+pub(super) fn revision_template(
+    daemon_set: &Value,
+    stored: &StoredRevision<'_>,
+) -> Result<RevisionTemplate, String> {
     let restored = restored(daemon_set, stored.data)?;
     let (revision, name) = (stored.number, stored.name.to_owned());
     Ok(RevisionTemplate { revision, name, template: template(&restored).clone() })
@@ -204,7 +207,7 @@ pub(super) fn revision_template(daemon_set: &Value, stored: &Stored<'_>) -> Resu
 fn by_number<'a>(
     daemon_set: &Value,
     revisions: &'a [Value],
-) -> Result<BTreeMap<i64, Stored<'a>>, RolloutError> {
+) -> Result<BTreeMap<i64, StoredRevision<'a>>, RolloutError> {
     let controlled = controlled(daemon_set, revisions)?;
     Ok(controlled.into_iter().map(|revision| (revision.number, revision)).collect())
 }

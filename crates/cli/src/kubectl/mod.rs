@@ -66,13 +66,14 @@ mod undo;
 
 pub use answer::{Answer, Command, answer};
 pub use describe::describe_template;
-pub use diff::{Diff, Difference, diff};
+pub use diff::{Diff, FieldDifference, diff};
 pub use error::RolloutError;
 pub use history::{
-    History, HistoryEntry, ObjectFormat, RevisionTemplate, history, history_objects, history_of, history_text,
+    HistoryEntry, ObjectFormat, RevisionTemplate, RolloutHistory, history, history_objects, history_of,
+    history_text,
 };
 pub use manifest::{ManifestError, ManifestVerb, check_manifest, refusal_with_source};
 pub use patches::Patches;
 pub use restart::{pause, restart, resume};
-pub use status::{Progress, status};
+pub use status::{RolloutProgress, status};
 pub use undo::{Change, DryRun, Undo, undo};

@@ -13,7 +13,7 @@ use std::fmt;
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 #[must_use]
 #[non_exhaustive]
-pub enum Progress {
+pub enum RolloutProgress {
     /// The controller has not seen the latest spec yet: the counters belong to an older one.
     WaitingForObservation,
     /// Some target nodes do not run the current template yet.
@@ -44,43 +44,43 @@ pub enum Progress {
     },
 }
 
-impl Progress {
+impl RolloutProgress {
     /// Whether the rollout is complete, so that `kubectl rollout status` stops watching.
     #[must_use]
     pub fn is_done(&self) -> bool {
         match self {
-            Progress::Done { .. } => true,
-            Progress::WaitingForObservation
-            | Progress::Updating { .. }
-            | Progress::BecomingAvailable { .. } => false,
+            RolloutProgress::Done { .. } => true,
+            RolloutProgress::WaitingForObservation
+            | RolloutProgress::Updating { .. }
+            | RolloutProgress::BecomingAvailable { .. } => false,
         }
     }
 }
 
-impl Progress {
+impl RolloutProgress {
     /// kubectl's line with its line break, for an object of this kind: `daemon set` as kubectl writes it, a custom kind as it
     /// is.
     #[must_use]
     pub fn line(&self, owner: &Owner) -> String {
         let kind = owner.kind_in_words();
         match self {
-            Progress::WaitingForObservation => {
+            RolloutProgress::WaitingForObservation => {
                 format!("Waiting for {kind} spec update to be observed...\n")
             }
-            Progress::Updating { name, updated, desired } => format!(
+            RolloutProgress::Updating { name, updated, desired } => format!(
                 "Waiting for {kind} {} rollout to finish: {updated} out of {desired} new pods have been updated...\n",
                 quoted(name)
             ),
-            Progress::BecomingAvailable { name, available, desired } => format!(
+            RolloutProgress::BecomingAvailable { name, available, desired } => format!(
                 "Waiting for {kind} {} rollout to finish: {available} of {desired} updated pods are available...\n",
                 quoted(name)
             ),
-            Progress::Done { name } => format!("{kind} {} successfully rolled out\n", quoted(name)),
+            RolloutProgress::Done { name } => format!("{kind} {} successfully rolled out\n", quoted(name)),
         }
     }
 }
 
-impl fmt::Display for Progress {
+impl fmt::Display for RolloutProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.line(&Owner::default()))
     }
@@ -90,18 +90,18 @@ impl fmt::Display for Progress {
 ///
 /// # Errors
 /// For an update strategy other than RollingUpdate, for a negative revision, and for an object that is no DaemonSet.
-pub fn status(daemon_set: &Value, revision: Option<i64>) -> Result<Progress, RolloutError> {
+pub fn status(daemon_set: &Value, revision: Option<i64>) -> Result<RolloutProgress, RolloutError> {
     not_negative(revision)?;
     let daemon_set = read(daemon_set)?;
     let status = rollout_status(&daemon_set).ok_or(RolloutError::NotRollingUpdate)?;
     let name = daemon_set.metadata.name;
     Ok(match status {
-        RolloutStatus::WaitingForObservation => Progress::WaitingForObservation,
-        RolloutStatus::Updating { updated, desired } => Progress::Updating { name, updated, desired },
+        RolloutStatus::WaitingForObservation => RolloutProgress::WaitingForObservation,
+        RolloutStatus::Updating { updated, desired } => RolloutProgress::Updating { name, updated, desired },
         RolloutStatus::BecomingAvailable { available, desired } => {
-            Progress::BecomingAvailable { name, available, desired }
+            RolloutProgress::BecomingAvailable { name, available, desired }
         }
-        RolloutStatus::Done => Progress::Done { name },
+        RolloutStatus::Done => RolloutProgress::Done { name },
     })
 }
 

@@ -1,6 +1,6 @@
 //! Going back to a revision: `kubectl rollout undo`, and the proposal's rollback.
 
-use super::controlled::{Stored, controlled};
+use super::controlled::{StoredRevision, controlled};
 use super::error::RolloutError;
 use super::fields::template;
 use super::history::{RevisionTemplate, revision_template};
@@ -93,7 +93,7 @@ pub fn undo(
 
 /// The revision to restore. If several have the requested number, the first by name; without a number, the one with
 /// the second-highest number (`findHistory`).
-fn chosen(mut history: Vec<Stored<'_>>, to: i64) -> Result<Stored<'_>, RolloutError> {
+fn chosen(mut history: Vec<StoredRevision<'_>>, to: i64) -> Result<StoredRevision<'_>, RolloutError> {
     if to != 0 {
         return history
             .into_iter()

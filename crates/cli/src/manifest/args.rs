@@ -1,7 +1,7 @@
 //! The command lines that name a manifest.
 
 use crate::cluster::{ClusterArgs, Files, MIDROLLOUT, Source, Wanted, is_file, read_documents};
-use crate::manifest::requests::{PatchType, Subresource};
+use crate::manifest::requests::{PatchFormat, Subresource};
 use crate::shell::console::{Format, Stop};
 use clap::Args;
 use daemonset_apiserver::admission::FieldValidation;
@@ -80,7 +80,7 @@ pub(crate) struct UpdateArgs {
     pub(crate) patch: Option<String>,
     /// The kind of patch
     #[arg(long, value_enum, default_value_t, requires = "patch")]
-    pub(crate) r#type: PatchType,
+    pub(crate) r#type: PatchFormat,
     /// `status` to change the status
     #[arg(long, value_enum, default_value_t, requires = "patch")]
     pub(crate) subresource: Subresource,
@@ -125,7 +125,7 @@ pub(crate) struct StoredArgs {
 }
 
 /// Text and its name in messages.
-pub(crate) struct Manifest {
+pub(crate) struct ManifestFile {
     pub(crate) title: String,
     /// kubectl's name of the file; `None` for the one that is built in.
     pub(crate) source: Option<String>,
@@ -155,7 +155,7 @@ impl Unread {
 }
 
 /// Reads a manifest; without a file, the example.
-fn read(file: Option<PathBuf>) -> Result<Manifest, Unread> {
+fn read(file: Option<PathBuf>) -> Result<ManifestFile, Unread> {
     let named = file.map(Source::named);
     let title = named.as_ref().map_or_else(|| "the built-in manifest".to_owned(), Source::to_string);
     let source = named.as_ref().map(|named| match named {
@@ -173,7 +173,7 @@ fn read(file: Option<PathBuf>) -> Result<Manifest, Unread> {
     let bytes = named.as_ref().map_or(Ok(EXAMPLE.as_bytes().into()), Source::bytes);
     let bytes = bytes.map_err(|message| unread(message, absent()))?;
     match read_documents(&bytes) {
-        Ok(documents) => Ok(Manifest { title, source, documents }),
+        Ok(documents) => Ok(ManifestFile { title, source, documents }),
         Err(message) => {
             let is_json = bytes.trim_ascii_start().starts_with(b"{");
             let parser = if is_json { "json" } else { "error converting YAML to JSON: yaml" };
@@ -185,7 +185,7 @@ fn read(file: Option<PathBuf>) -> Result<Manifest, Unread> {
 }
 
 impl CreateArgs {
-    pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
+    pub(crate) fn manifest(&self) -> Result<ManifestFile, Unread> {
         // There is no cluster: whatever the file holds shall be the manifest.
         let ManifestArgs { manifest, file, word } = &self.manifest;
         read(manifest.clone().or_else(|| word.clone()).or_else(|| file.clone()))
@@ -197,7 +197,7 @@ impl ChangeArgs {
         self.stored.output
     }
 
-    pub(crate) fn manifest(&self) -> Result<Manifest, Unread> {
+    pub(crate) fn manifest(&self) -> Result<ManifestFile, Unread> {
         let unread = |own| Unread { own, kubectl: None };
         let Files { subject: file, cluster } =
             self.manifest.files(self.stored.from.clone()).map_err(unread)?;
@@ -248,7 +248,7 @@ impl LintArgs {
     }
 
     /// `None` where a stored DaemonSet is looked at.
-    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Stop> {
+    pub(crate) fn manifest(&self) -> Result<Option<ManifestFile>, Stop> {
         let file = self.files()?.subject;
         file.map(|file| read(Some(file)).map_err(Unread::own)).transpose()
     }

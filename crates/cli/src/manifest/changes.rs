@@ -1,8 +1,8 @@
 //! The API server's answer to a manifest or a patch, and whether it restarts the fleet.
 
 use crate::cluster::{Chosen, Needs, Objects, Wanted, name, namespace, read_documents};
-use crate::manifest::args::{ChangeArgs, CreateArgs, Manifest, Unread, UpdateArgs};
-use crate::manifest::requests::{self, Answered, PatchType, Refused, Subresource};
+use crate::manifest::args::{ChangeArgs, CreateArgs, ManifestFile, Unread, UpdateArgs};
+use crate::manifest::requests::{self, Answered, PatchFormat, Refused, Subresource};
 use crate::shell::console::{Format, LOOK, Stop};
 use crate::shell::response::Response;
 use daemonset_apiserver::admission::{Difference, FieldValidation, template_change};
@@ -33,10 +33,10 @@ pub(crate) fn create(args: &CreateArgs) -> Result<Response, Stop> {
 
 /// kubectl's own refusal of a manifest, before it sends anything.
 fn checked(
-    read: Result<Manifest, Unread>,
+    read: Result<ManifestFile, Unread>,
     verb: ManifestVerb,
     validation: FieldValidation,
-) -> Result<Result<Manifest, Response>, Stop> {
+) -> Result<Result<ManifestFile, Response>, Stop> {
     let refused = |error: String| Ok(Err(Response::refusal(format_args!("error: {error}"))));
     match read {
         Ok(manifest) => match &manifest.source {
@@ -85,7 +85,7 @@ fn replace(change: &ChangeArgs, validation: FieldValidation) -> Result<Response,
 fn patch(
     change: &ChangeArgs,
     patch: &str,
-    patch_type: PatchType,
+    patch_type: PatchFormat,
     subresource: Subresource,
 ) -> Result<Response, Stop> {
     let invalid = |message: String| Stop::Input(format!("--patch: {message}"));
@@ -164,20 +164,20 @@ pub(crate) fn wanted(manifest: &Value) -> Option<Wanted> {
 }
 
 /// The only DaemonSet of a manifest.
-pub(crate) fn daemon_set(manifest: Manifest) -> Result<Value, Stop> {
+pub(crate) fn daemon_set(manifest: ManifestFile) -> Result<Value, Stop> {
     of_manifest(manifest, |objects| Ok(objects.choose(None)?.daemon_set))
 }
 
 /// The DaemonSets of a manifest, at least one.
-pub(crate) fn daemon_sets(manifest: Manifest) -> Result<Vec<Value>, Stop> {
+pub(crate) fn daemon_sets(manifest: ManifestFile) -> Result<Vec<Value>, Stop> {
     of_manifest(manifest, |objects| {
         let each = objects.each(None)?.into_iter();
         each.map(|wanted| Ok(objects.choose(Some(&wanted))?.daemon_set)).collect()
     })
 }
 
-fn of_manifest<T>(manifest: Manifest, choose: impl Fn(&Objects) -> Result<T, String>) -> Result<T, Stop> {
-    let Manifest { title, documents, .. } = manifest;
+fn of_manifest<T>(manifest: ManifestFile, choose: impl Fn(&Objects) -> Result<T, String>) -> Result<T, Stop> {
+    let ManifestFile { title, documents, .. } = manifest;
     let chosen = Objects::of_documents(documents).and_then(|mut objects| {
         objects.found_in("the manifest".to_owned(), "");
         choose(&objects)

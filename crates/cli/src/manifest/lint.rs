@@ -2,7 +2,7 @@
 
 use crate::cluster::policy::{POLICY, may_need_powers};
 use crate::cluster::{Models, Needs, Objects, Source, Wanted, full_name, name, namespace};
-use crate::manifest::args::{LintArgs, Manifest};
+use crate::manifest::args::{LintArgs, ManifestFile};
 use crate::manifest::changes::{daemon_sets, wanted};
 use crate::shell::console::{Format, LOOK, Stop, system_clock};
 use crate::shell::response::Response;
@@ -32,13 +32,13 @@ pub(crate) fn lint(args: &LintArgs) -> Result<Response, Stop> {
 
 /// The findings about one DaemonSet.
 #[derive(Serialize)]
-struct Found {
+struct FoundManifest {
     name: String,
     findings: Vec<Finding>,
 }
 
 /// The findings about the only DaemonSet of a manifest, which the command line may give another name; or about each.
-fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop> {
+fn of_manifests(args: &LintArgs, manifest: ManifestFile) -> Result<Vec<FoundManifest>, Stop> {
     let title = manifest.title.clone();
     let mut manifests = daemon_sets(manifest)?;
     let namespaces: BTreeSet<&str> = manifests.iter().map(namespace).collect();
@@ -61,7 +61,7 @@ fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop>
     }
     let objects = objects(&source)?;
     source.announce(args.output())?;
-    let mut cluster = Cluster::new(&source, objects).map_err(|message| source.stop(message))?;
+    let mut cluster = LintedCluster::new(&source, objects).map_err(|message| source.stop(message))?;
     let found = manifests.iter().map(|manifest| {
         let stored = if is_one { chosen.clone() } else { wanted(manifest) };
         of_manifest(&mut cluster, manifest, stored.as_ref(), args.policy.as_ref())
@@ -71,12 +71,12 @@ fn of_manifests(args: &LintArgs, manifest: Manifest) -> Result<Vec<Found>, Stop>
 }
 
 /// The findings about each stored DaemonSet that the command line chooses.
-fn of_cluster(args: &LintArgs) -> Result<Vec<Found>, Stop> {
+fn of_cluster(args: &LintArgs) -> Result<Vec<FoundManifest>, Stop> {
     let (source, wanted) = args.stored(None, false)?;
     let objects = objects(&source)?;
     let each = objects.each(wanted.as_ref()).map_err(|message| source.stop(message))?;
     source.announce(args.output())?;
-    let mut cluster = Cluster::new(&source, objects).map_err(|message| source.stop(message))?;
+    let mut cluster = LintedCluster::new(&source, objects).map_err(|message| source.stop(message))?;
     let found = each.iter().map(|wanted| {
         of_stored(&mut cluster, wanted, args.policy.as_ref()).map_err(|message| source.stop(message))
     });
@@ -84,18 +84,18 @@ fn of_cluster(args: &LintArgs) -> Result<Vec<Found>, Stop> {
 }
 
 /// The objects in which the DaemonSets are looked at.
-struct Cluster<'s> {
+struct LintedCluster<'s> {
     source: &'s Source,
     objects: Objects,
     models: Models,
 }
 
-impl<'s> Cluster<'s> {
+impl<'s> LintedCluster<'s> {
     /// # Errors
     /// The first object that can't be read.
     fn new(source: &'s Source, objects: Objects) -> Result<Self, String> {
         let models = objects.clone().models()?;
-        Ok(Cluster { source, objects, models })
+        Ok(LintedCluster { source, objects, models })
     }
 }
 
@@ -109,10 +109,10 @@ fn objects(source: &Source) -> Result<Objects, Stop> {
 }
 
 fn of_stored(
-    cluster: &mut Cluster<'_>,
+    cluster: &mut LintedCluster<'_>,
     wanted: &Wanted,
     policy: Option<&PolicyChoice>,
-) -> Result<Found, String> {
+) -> Result<FoundManifest, String> {
     let name = full_name(&cluster.objects.choose(Some(wanted))?.daemon_set);
     let mut daemon_set = cluster.objects.model_of(Some(wanted))?;
     if let Some(policy) = policy {
@@ -123,11 +123,11 @@ fn of_stored(
 
 /// As the API server would store it, if it does: a default that is written out is no change.
 fn of_manifest(
-    cluster: &mut Cluster<'_>,
+    cluster: &mut LintedCluster<'_>,
     manifest: &Value,
     wanted: Option<&Wanted>,
     policy: Option<&PolicyChoice>,
-) -> Result<Found, String> {
+) -> Result<FoundManifest, String> {
     let objects = &cluster.objects;
     let stored = if objects.has(wanted) { Some(objects.choose(wanted)?.daemon_set) } else { None };
     let mut manifest = manifest.clone();
@@ -152,7 +152,7 @@ fn of_manifest(
     }
     let stored = stored.map(DaemonSet::deserialize).transpose().map_err(|error| error.to_string())?;
     let found = look(cluster, &applied, stored.as_ref(), &full_name)?;
-    Ok(Found { findings: lint::with_refusals(found.findings, &refusals), ..found })
+    Ok(FoundManifest { findings: lint::with_refusals(found.findings, &refusals), ..found })
 }
 
 /// A member of the metadata.
@@ -164,12 +164,12 @@ fn put(manifest: &mut Value, member: &str, text: String) {
 
 /// `name` is the `NAMESPACE/NAME` that the DaemonSet has or gets.
 fn look(
-    cluster: &mut Cluster<'_>,
+    cluster: &mut LintedCluster<'_>,
     daemon_set: &DaemonSet,
     stored: Option<&DaemonSet>,
     full_name: &str,
-) -> Result<Found, String> {
-    let Cluster { source, objects, models } = cluster;
+) -> Result<FoundManifest, String> {
+    let LintedCluster { source, objects, models } = cluster;
     let now = objects.now().unwrap_or_else(system_clock);
     let namespace = full_name.split_once('/').map_or("", |(namespace, _)| namespace);
     // The policy may be that of a manifest or of a file, which need the powers, too.
@@ -178,11 +178,11 @@ fn look(
     }
     let powers = objects.powers_of(namespace);
     let findings = lint::look((objects, models), daemon_set, stored, full_name, (&powers, now));
-    Ok(Found { name: full_name.to_owned(), findings })
+    Ok(FoundManifest { name: full_name.to_owned(), findings })
 }
 
 /// A line for each finding, which begins with the name of the DaemonSet where there are several.
-fn text(several: &[Found]) -> String {
+fn text(several: &[FoundManifest]) -> String {
     let lines = several.iter().flat_map(|found| {
         let name = if several.len() == 1 { String::new() } else { format!("{}: ", found.name) };
         // Each is one line, whatever the template says.

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// One operation; a patch is a list of them.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
-pub(crate) enum Operation {
+pub(crate) enum ManifestOperation {
     Add { path: String, value: Value },
     Remove { path: String },
     Replace { path: String, value: Value },
@@ -17,26 +17,26 @@ pub(crate) enum Operation {
 }
 
 /// The object after all operations, in their order; `None` where one of them can't be applied.
-pub(crate) fn apply(before: &Value, operations: &[Operation]) -> Option<Value> {
+pub(crate) fn apply(before: &Value, operations: &[ManifestOperation]) -> Option<Value> {
     let mut object = before.clone();
     operations.iter().try_for_each(|operation| one(&mut object, operation))?;
     Some(object)
 }
 
-fn one(object: &mut Value, operation: &Operation) -> Option<()> {
+fn one(object: &mut Value, operation: &ManifestOperation) -> Option<()> {
     match operation {
-        Operation::Add { path, value } => add(object, path, value.clone()),
-        Operation::Remove { path } => remove(object, path).map(drop),
-        Operation::Replace { path, value } => replace(object, path, value.clone()),
-        Operation::Move { from, path } => {
+        ManifestOperation::Add { path, value } => add(object, path, value.clone()),
+        ManifestOperation::Remove { path } => remove(object, path).map(drop),
+        ManifestOperation::Replace { path, value } => replace(object, path, value.clone()),
+        ManifestOperation::Move { from, path } => {
             let moved = remove(object, from)?;
             add(object, path, moved)
         }
-        Operation::Copy { from, path } => {
+        ManifestOperation::Copy { from, path } => {
             let copied = found(object, from)?;
             add(object, path, copied)
         }
-        Operation::Test { path, value } => (found(object, path)? == *value).then_some(()),
+        ManifestOperation::Test { path, value } => (found(object, path)? == *value).then_some(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The API server's answers to a create, a replacement and a patch.
 
 use crate::cluster::{name, namespace};
-use crate::manifest::operations::{self, Operation};
+use crate::manifest::operations::{self, ManifestOperation};
 use daemonset_apiserver::admission::{self, FieldValidation, Patch, Refusal, Request, Response, Rules};
 use kubectl_daemonset::kubectl::{ManifestVerb, refusal_with_source};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// How a patch is to be read.
 #[derive(Clone, Copy, Default, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum PatchType {
+pub(crate) enum PatchFormat {
     /// Kubernetes' own: lists are merged by their keys
     #[default]
     Strategic,
@@ -74,13 +74,13 @@ fn rules(validation: FieldValidation) -> Rules {
 pub(crate) fn patch(
     before: &Value,
     patch: &Value,
-    patch_type: PatchType,
+    patch_type: PatchFormat,
     subresource: Subresource,
 ) -> Answered<Patched> {
     let known = match patch_type {
-        PatchType::Strategic => Patch::Strategic(patch),
-        PatchType::Merge => Patch::Merge(patch),
-        PatchType::Json => return by_operations(before, patch, subresource),
+        PatchFormat::Strategic => Patch::Strategic(patch),
+        PatchFormat::Merge => Patch::Merge(patch),
+        PatchFormat::Json => return by_operations(before, patch, subresource),
     };
     let request = match subresource {
         Subresource::None => Request::Patch(before, known),
@@ -91,7 +91,7 @@ pub(crate) fn patch(
 
 /// The library makes such patches, and does not apply them.
 fn by_operations(before: &Value, patch: &Value, subresource: Subresource) -> Answered<Patched> {
-    let operations: Option<Vec<Operation>> = Deserialize::deserialize(patch).ok();
+    let operations: Option<Vec<ManifestOperation>> = Deserialize::deserialize(patch).ok();
     let Some(asked) = operations.and_then(|operations| operations::apply(before, &operations)) else {
         return Answered { result: Err(Refused::Operations), warnings: Vec::new() };
     };

@@ -44,7 +44,7 @@ pub(crate) struct Args {
 }
 
 /// A node, and the DaemonSets to ask about.
-pub(crate) struct Question {
+pub(crate) struct NodeQuestion {
     pub(crate) source: Source,
     /// How the answer calls the node: `node-1`, `a new node like node-1`.
     pub(crate) title: String,
@@ -55,7 +55,7 @@ pub(crate) struct Question {
 
 impl Args {
     /// Reads the cluster and the file.
-    pub(crate) fn question(&self) -> Result<Question, Stop> {
+    pub(crate) fn question(&self) -> Result<NodeQuestion, Stop> {
         let cluster = self.cluster.clone().of_all_namespaces();
         let files = Files { subject: self.node.clone(), cluster: self.from.clone() };
         let Files { subject, cluster: from } = files.sorted(self.file.as_ref(), "--node")?;
@@ -84,7 +84,7 @@ impl Args {
                 self.existing(name.unwrap_or_default(), &nodes).map_err(|message| source.stop(message))?
             }
         };
-        Ok(Question { source, title, shape: self.less_known(shape), daemon_sets })
+        Ok(NodeQuestion { source, title, shape: self.less_known(shape), daemon_sets })
     }
 
     fn existing(&self, word: &str, nodes: &[Node]) -> Result<(String, NodeShape), String> {

@@ -6,12 +6,12 @@ mod text;
 
 pub(crate) use crate::on::args::Args;
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
-use daemonset_view::on::Answer;
+use daemonset_view::on::NodeAnswer;
 
 /// Runs the subcommand. Exit code 1 where two pods want one port, or a DaemonSet is invalid.
 pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     let question = args.question()?;
-    let answer = Answer::new(&question.daemon_sets, &question.shape)
+    let answer = NodeAnswer::new(&question.daemon_sets, &question.shape)
         .map_err(|message| question.source.stop(message))?;
     question.source.announce(args.output)?;
     match args.output {

@@ -1,18 +1,18 @@
 //! The answer as a table with its sums.
 
-use crate::on::args::Question;
+use crate::on::args::NodeQuestion;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Color, Table, presets};
 use daemonset_placement::Runs;
 use daemonset_view::on::words;
-use daemonset_view::on::{self, Answer, Row};
+use daemonset_view::on::{self, DaemonRow, NodeAnswer};
 use daemonset_view::words::count;
 
 const HEADER: [&str; 5] = ["DAEMONSET", "RUNS", "REQUESTS", "HOST PORTS", "WHY"];
 const LABEL: Style = Style::new().bold();
 
 /// With its styles.
-pub(crate) fn text(question: &Question, answer: &Answer<'_>) -> String {
+pub(crate) fn text(question: &NodeQuestion, answer: &NodeAnswer<'_>) -> String {
     let mut text = format!(
         "{}{}, of {}: {}\n",
         label("Node"),
@@ -51,7 +51,7 @@ fn label(word: &str) -> String {
     format!("{LABEL}{word}{LABEL:#}{}", " ".repeat(11_usize.saturating_sub(word.len())))
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[DaemonRow]) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -64,7 +64,7 @@ fn table(rows: &[Row]) -> String {
     table.to_string()
 }
 
-fn cells(row: &Row) -> [Cell; 5] {
+fn cells(row: &DaemonRow) -> [Cell; 5] {
     let ports = row.daemon.host_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let runs = Cell::new(words::runs(&row.daemon.runs));
     let runs = match row.daemon.runs {

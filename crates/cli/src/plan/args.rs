@@ -44,16 +44,16 @@ pub(crate) struct Args {
 }
 
 /// The work that the command line asks for.
-pub(crate) enum Job {
+pub(crate) enum PlanJob {
     Batch(Source),
     Time { source: Source, choice: Choice, times: u32 },
     TimeEvents { source: Source, choice: Choice, times: u32 },
-    Plan { asked: Asked, format: Format },
-    Watch { asked: Asked, interval: SignedDuration },
+    Plan { asked: PlanQuestion, format: Format },
+    Watch { asked: PlanQuestion, interval: SignedDuration },
 }
 
 /// Which plans to make.
-pub(crate) struct Asked {
+pub(crate) struct PlanQuestion {
     pub(crate) source: Source,
     pub(crate) choice: Choice,
     /// Whether an overview of several DaemonSets is wanted even where there is only one.
@@ -62,9 +62,9 @@ pub(crate) struct Asked {
 
 impl Args {
     /// Reads the policy, and asks kubectl for its current context at most.
-    pub(crate) fn job(self) -> Result<Job, Stop> {
+    pub(crate) fn job(self) -> Result<PlanJob, Stop> {
         if let Some(file) = self.batch {
-            return Ok(Job::Batch(Source::named(file)));
+            return Ok(PlanJob::Batch(Source::named(file)));
         }
         if let Some(name) = &self.target.daemonset {
             with_namespace(name).map_err(Stop::Input)?;
@@ -80,15 +80,15 @@ impl Args {
         let several = !is_named && self.target.cluster.chooses_several();
         let choice = Choice { daemon_set: wanted, now, policy };
         if let Some(times) = self.time {
-            return Ok(Job::Time { source, choice, times });
+            return Ok(PlanJob::Time { source, choice, times });
         }
         if let Some(times) = self.time_events {
-            return Ok(Job::TimeEvents { source, choice, times });
+            return Ok(PlanJob::TimeEvents { source, choice, times });
         }
-        let asked = Asked { source, choice, several };
+        let asked = PlanQuestion { source, choice, several };
         match (&asked.source, self.watch) {
-            (_, false) => Ok(Job::Plan { asked, format: self.output }),
-            (Source::Kubectl(_), true) => Ok(Job::Watch { asked, interval: self.interval }),
+            (_, false) => Ok(PlanJob::Plan { asked, format: self.output }),
+            (Source::Kubectl(_), true) => Ok(PlanJob::Watch { asked, interval: self.interval }),
             (source, true) => Err(source.stop("--watch: only a cluster that kubectl reads can change")),
         }
     }

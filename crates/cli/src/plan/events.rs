@@ -1,8 +1,8 @@
 //! How long a plan takes after one event, from a state that is kept between the events.
 #![allow(clippy::disallowed_types, reason = "a stopwatch needs a clock; the library reads none")]
 
-use super::timing::{Figures, nanoseconds};
-use crate::cluster::{Choice, Form, Input, Source};
+use super::timing::{Timings, nanoseconds};
+use crate::cluster::{Choice, Input, InputForm, Source};
 use crate::shell::console::{self, Stop};
 use daemonset::model::{DaemonSet, Node, ObjectRef, Pod};
 use daemonset::{Action, ActionOutcome, Observed, Plan, Recording, Snapshot};
@@ -19,12 +19,12 @@ const COMPARED: usize = 100;
 
 /// The output; durations are nanoseconds.
 #[derive(Serialize)]
-struct Report {
+struct EventTimes {
     nodes: usize,
     pods: usize,
     events: usize,
     /// Checking and planning all objects, and keeping their facts.
-    build: Figures,
+    build: Timings,
     apply: Tail,
     plan: Tail,
     /// Whether every compared plan equals that of all objects.
@@ -34,7 +34,7 @@ struct Report {
 #[derive(Serialize)]
 struct Tail {
     #[serde(flatten)]
-    figures: Figures,
+    figures: Timings,
     p99: u64,
 }
 
@@ -42,18 +42,18 @@ struct Tail {
 pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, Stop> {
     let stop = |message: String| source.stop(message);
     let bytes = source.bytes().map_err(stop)?;
-    let form = Form::of(&bytes).map_err(stop)?;
+    let form = InputForm::of(&bytes).map_err(stop)?;
     let input = Input::parse(&bytes, form, choice).map_err(stop)?;
-    let mut cluster = Cluster::new(input.recording);
+    let mut cluster = WatchedCluster::new(input.recording);
     cluster.build().map_err(stop)?;
     // The objects have passed the check.
-    let build = Figures::of_each(times.min(10), || cluster.build().unwrap_or_default());
+    let build = Timings::of_each(times.min(10), || cluster.build().unwrap_or_default());
     cluster.settle().map_err(stop)?;
     let mut rng = Rng::with_seed(SEED);
     for _ in 0..times {
         cluster.round(&mut rng).map_err(stop)?;
     }
-    let report = Report {
+    let report = EventTimes {
         nodes: cluster.recording.nodes.len(),
         pods: cluster.recording.pods.len(),
         events: cluster.applied.len(),
@@ -68,7 +68,7 @@ pub(crate) fn run(source: &Source, choice: &Choice, times: u32) -> Result<u8, St
 }
 
 /// A cluster whose objects change, and the tracker that is given the changes.
-struct Cluster {
+struct WatchedCluster {
     recording: Recording,
     tracker: Tracker,
     applied: Vec<u64>,
@@ -76,10 +76,10 @@ struct Cluster {
     is_same: bool,
 }
 
-impl Cluster {
+impl WatchedCluster {
     fn new(recording: Recording) -> Self {
         let tracker = tracker(&recording);
-        Cluster { recording, tracker, applied: Vec::new(), planned: Vec::new(), is_same: true }
+        WatchedCluster { recording, tracker, applied: Vec::new(), planned: Vec::new(), is_same: true }
     }
 
     /// Builds the state anew. Returns how long that takes.
@@ -212,6 +212,6 @@ impl Tail {
         samples.sort_unstable();
         let position = (samples.len() * 99).div_ceil(100).saturating_sub(1);
         let p99 = samples.get(position).copied().unwrap_or_default();
-        Tail { figures: Figures::from_sorted(&samples), p99 }
+        Tail { figures: Timings::from_sorted(&samples), p99 }
     }
 }

@@ -1,10 +1,10 @@
 //! `kubectl daemonset plan`: the pods of each node, the actions that come next, and their reasons.
 
 use crate::drain;
-use crate::plan::args::{Args, Job};
-use crate::plan::view::View;
+use crate::plan::args::{Args, PlanJob};
+use crate::plan::view::PlanView;
 use crate::shell::console::{Format, Stop, print};
-use crate::shell::lines::{self, Refused, at_column, name};
+use crate::shell::lines::{self, RefusedLine, at_column, name};
 use daemonset::model::{DaemonSetStatus, NodeName};
 use daemonset::{Action, Plan, Recording, plan};
 pub(crate) mod args;
@@ -23,12 +23,12 @@ use std::collections::BTreeMap;
 /// Runs the subcommand.
 pub(crate) fn run(args: Args) -> Result<u8, Stop> {
     match args.job()? {
-        Job::Batch(source) => lines::run(&source, answer_line),
-        Job::Time { source, choice, times } => timing::run(&source, &choice, times),
-        Job::TimeEvents { source, choice, times } => events::run(&source, &choice, times),
-        Job::Watch { asked, interval } => watch::run(asked, interval),
-        Job::Plan { asked, format } => {
-            let view = View::read(&asked)?;
+        PlanJob::Batch(source) => lines::run(&source, answer_line),
+        PlanJob::Time { source, choice, times } => timing::run(&source, &choice, times),
+        PlanJob::TimeEvents { source, choice, times } => events::run(&source, &choice, times),
+        PlanJob::Watch { asked, interval } => watch::run(asked, interval),
+        PlanJob::Plan { asked, format } => {
+            let view = PlanView::read(&asked)?;
             asked.source.announce(format)?;
             match format {
                 Format::Text => print(&view.text(&asked.source))?,
@@ -41,7 +41,7 @@ pub(crate) fn run(args: Args) -> Result<u8, Stop> {
 
 /// One line of a batch.
 #[derive(Serialize)]
-struct Answer {
+struct PlanLine {
     name: String,
     actions: Vec<Action>,
     /// After this plan; null where it is left alone.
@@ -127,25 +127,25 @@ impl RolloutAnswer {
 /// The answer to a line, whose form is that of its question.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum LineAnswer {
-    Plan(Box<Answer>),
+enum PlanAnswer {
+    Plan(Box<PlanLine>),
     Drain(drain::LineAnswer),
 }
 
-fn answer_line(line: &str) -> Result<LineAnswer, Refused> {
+fn answer_line(line: &str) -> Result<PlanAnswer, RefusedLine> {
     if drain::is_drain(line) {
-        return drain::answer_line(line).map(LineAnswer::Drain);
+        return drain::answer_line(line).map(PlanAnswer::Drain);
     }
-    plan_line(line).map(|answer| LineAnswer::Plan(Box::new(answer)))
+    plan_line(line).map(|answer| PlanAnswer::Plan(Box::new(answer)))
 }
 
-fn plan_line(line: &str) -> Result<Answer, Refused> {
-    let refused = |error: String| Refused { name: name(line), error };
+fn plan_line(line: &str) -> Result<PlanLine, RefusedLine> {
+    let refused = |error: String| RefusedLine { name: name(line), error };
     let recording = Recording::from_json(line.as_bytes()).map_err(|error| refused(at_column(&error)))?;
     let snapshot = recording.snapshot().map_err(|error| refused(error.to_string()))?;
     let plan = plan(&snapshot);
     let rollout = recording.policy.rollout.is_some().then(|| RolloutAnswer::new(&plan));
     let (waits, warnings) = (waits(&plan), warnings(&plan));
     let name = recording.name.clone();
-    Ok(Answer { name, actions: plan.actions, status: plan.status, rollout, waits, warnings })
+    Ok(PlanLine { name, actions: plan.actions, status: plan.status, rollout, waits, warnings })
 }

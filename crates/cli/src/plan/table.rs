@@ -1,7 +1,7 @@
 //! The rows as a table: plain ASCII, wrapped to the terminal.
 
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
-use daemonset_view::plan::phrase::Urgency;
+use daemonset_view::plan::phrase::Attention;
 use daemonset_view::plan::rows::{self, Row};
 
 /// Where there is no terminal to ask.
@@ -56,10 +56,10 @@ fn longest_word(text: &str) -> u16 {
 fn styled(rows::Cell { text, urgency }: &rows::Cell) -> Cell {
     let cell = Cell::new(text);
     match urgency {
-        Urgency::Acts => cell.fg(Color::Cyan).add_attribute(Attribute::Bold),
-        Urgency::Stuck => cell.fg(Color::Red),
-        Urgency::Waits => cell.fg(Color::Yellow),
-        Urgency::Held => cell.fg(Color::Yellow),
-        Urgency::Calm => cell,
+        Attention::Acts => cell.fg(Color::Cyan).add_attribute(Attribute::Bold),
+        Attention::Stuck => cell.fg(Color::Red),
+        Attention::Waits => cell.fg(Color::Yellow),
+        Attention::Held => cell.fg(Color::Yellow),
+        Attention::Calm => cell,
     }
 }

@@ -5,7 +5,7 @@ use crate::plan::table;
 use crate::shell::called::plugin;
 use anstyle::{AnsiColor, Style};
 use daemonset::Plan;
-use daemonset_view::plan::phrase::Context;
+use daemonset_view::plan::phrase::PhraseContext;
 use daemonset_view::plan::{actions, head, next, rows};
 use daemonset_view::turning::Details;
 
@@ -15,7 +15,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 /// The whole text, with its styles.
 pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Details) -> String {
     let mut text = String::new();
-    let context = Context::new(input, plan, plugin());
+    let context = PhraseContext::new(input, plan, plugin());
     for (label, content) in head::lines(source, input, plan, details, plugin()) {
         text.push_str(&line(LABEL, label, &content));
     }
@@ -47,7 +47,7 @@ fn line(style: Style, label: &str, content: &str) -> String {
     format!("{style}{label:<11}{style:#}{content}\n")
 }
 
-fn nodes(plan: &Plan, context: Context<'_>) -> String {
+fn nodes(plan: &Plan, context: PhraseContext<'_>) -> String {
     let rows = rows::rows(&plan.report.nodes, context);
     let table = table::table(&rows.shown);
     match rows.left_out {

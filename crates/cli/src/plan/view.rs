@@ -1,7 +1,7 @@
 //! One plan, or an overview of several: as text, as JSON, and as a fingerprint that shows whether anything has changed.
 
 use crate::cluster::{Input, Objects, Read, Source};
-use crate::plan::args::Asked;
+use crate::plan::args::PlanQuestion;
 use crate::plan::overview::Overview;
 use crate::plan::text;
 use crate::shell::console::{Stop, print_json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::io;
 
 /// Everything to show.
-pub(crate) enum View {
+pub(crate) enum PlanView {
     One(Box<One>),
     Several(Overview),
 }
@@ -26,25 +26,25 @@ pub(crate) struct One {
     details: Details,
 }
 
-impl View {
+impl PlanView {
     /// Reads the cluster and plans.
-    pub(crate) fn read(asked: &Asked) -> Result<Self, Stop> {
+    pub(crate) fn read(asked: &PlanQuestion) -> Result<Self, Stop> {
         match asked.source.read(&asked.choice)? {
-            Read::Recording(input) => View::one(*input, &asked.source),
-            Read::Objects(objects) => View::of(*objects, asked),
+            Read::Recording(input) => PlanView::one(*input, &asked.source),
+            Read::Objects(objects) => PlanView::of(*objects, asked),
         }
     }
 
     /// An overview of several DaemonSets, where none is named.
-    pub(crate) fn of(objects: Objects, asked: &Asked) -> Result<Self, Stop> {
-        let Asked { source, choice, several } = asked;
+    pub(crate) fn of(objects: Objects, asked: &PlanQuestion) -> Result<Self, Stop> {
+        let PlanQuestion { source, choice, several } = asked;
         let wanted = choice.daemon_set.as_ref();
         let is_named = wanted.is_some_and(|wanted| wanted.name.is_some());
         let number = objects.number_of(wanted);
         if !is_named && (number > 1 || (*several && number == 1)) {
-            return Overview::new(objects, choice, source).map(View::Several);
+            return Overview::new(objects, choice, source).map(PlanView::Several);
         }
-        View::one(source.input_of(objects, choice)?, source)
+        PlanView::one(source.input_of(objects, choice)?, source)
     }
 
     fn one(input: Input, source: &Source) -> Result<Self, Stop> {
@@ -52,37 +52,37 @@ impl View {
         let snapshot = input.snapshot().map_err(stop)?;
         let (plan, details) = plan_with_details(&snapshot);
         drop(snapshot);
-        Ok(View::One(Box::new(One { input, plan, details })))
+        Ok(PlanView::One(Box::new(One { input, plan, details })))
     }
 
     /// With its styles.
     pub(crate) fn text(&self, source: &Source) -> String {
         match self {
-            View::One(one) => text::text(source, &one.input, &one.plan, &one.details),
-            View::Several(overview) => overview.text(source),
+            PlanView::One(one) => text::text(source, &one.input, &one.plan, &one.details),
+            PlanView::Several(overview) => overview.text(source),
         }
     }
 
     pub(crate) fn print_json(&self) -> io::Result<()> {
         match self {
-            View::One(one) => {
+            PlanView::One(one) => {
                 let One { input: Input { recording, policy_problems, .. }, plan, details } = &**one;
                 let Recording { name, now, .. } = recording;
                 print_json(&Named { name, now: *now, policy_problems, plan, details })
             }
-            View::Several(overview) => print_json(&overview.json()),
+            PlanView::Several(overview) => print_json(&overview.json()),
         }
     }
 
     /// The same for two views that differ only in their time.
     pub(crate) fn fingerprint(&self) -> Value {
         match self {
-            View::One(one) => {
+            PlanView::One(one) => {
                 let Input { recording, policy_problems, .. } = &one.input;
                 let plan = fingerprint(&one.plan, &recording.daemon_set.status);
                 json!([recording.policy, policy_problems, plan])
             }
-            View::Several(overview) => overview.fingerprint(),
+            PlanView::Several(overview) => overview.fingerprint(),
         }
     }
 }

@@ -2,8 +2,8 @@
 //! before is printed after a line with its time.
 
 use crate::cluster::{Follow, Needs, Source};
-use crate::plan::args::Asked;
-use crate::plan::view::View;
+use crate::plan::args::PlanQuestion;
+use crate::plan::view::PlanView;
 use crate::shell::console::{Stop, print, system_clock};
 use crate::shell::interrupt::Interrupt;
 use anstream::adapter::strip_str;
@@ -25,7 +25,7 @@ const SIZE: (u16, u16) = (120, 40);
 const FAILURE: Style = AnsiColor::Red.on_default();
 
 /// Runs until Ctrl-C. The first look must succeed; a later one that fails is shown, and followed by the next.
-pub(crate) fn run(mut asked: Asked, interval: SignedDuration) -> Result<u8, Stop> {
+pub(crate) fn run(mut asked: PlanQuestion, interval: SignedDuration) -> Result<u8, Stop> {
     let interrupt = Interrupt::register()?;
     if let Source::Kubectl(kubectl) = &mut asked.source {
         kubectl.watch_until(interrupt.flag());
@@ -33,10 +33,10 @@ pub(crate) fn run(mut asked: Asked, interval: SignedDuration) -> Result<u8, Stop
     let interval = interval.unsigned_abs();
     let mut show: Box<dyn Display> = match io::stdout().is_terminal() {
         true => Box::new(Screen::default()),
-        false => Box::new(Log::default()),
+        false => Box::new(PlanLog::default()),
     };
     let mut follow = Follow::default();
-    let mut look = || View::of(follow.look(&asked.source, Needs::Plan)?, &asked);
+    let mut look = || PlanView::of(follow.look(&asked.source, Needs::Plan)?, &asked);
     let mut looked = look();
     if interrupt.is_set() {
         return Ok(0);
@@ -68,24 +68,24 @@ pub(crate) fn run(mut asked: Asked, interval: SignedDuration) -> Result<u8, Stop
 /// How looks at a cluster are shown.
 trait Display {
     fn begin(&mut self) -> io::Result<()>;
-    fn view(&mut self, view: &View, source: &Source) -> io::Result<()>;
+    fn view(&mut self, view: &PlanView, source: &Source) -> io::Result<()>;
     fn failure(&mut self, message: &str) -> io::Result<()>;
     fn end(&mut self) -> io::Result<()>;
 }
 
 /// Lines for a file or a pipe.
 #[derive(Default)]
-struct Log {
+struct PlanLog {
     last: Option<Value>,
     last_failure: Option<String>,
 }
 
-impl Display for Log {
+impl Display for PlanLog {
     fn begin(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    fn view(&mut self, view: &View, source: &Source) -> io::Result<()> {
+    fn view(&mut self, view: &PlanView, source: &Source) -> io::Result<()> {
         self.last_failure = None;
         let fingerprint = view.fingerprint();
         if self.last.as_ref() == Some(&fingerprint) {
@@ -146,7 +146,7 @@ impl Display for Screen {
         write_out(&frame)
     }
 
-    fn view(&mut self, view: &View, source: &Source) -> io::Result<()> {
+    fn view(&mut self, view: &PlanView, source: &Source) -> io::Result<()> {
         self.text = hostile::in_styled_text(&view.text(source));
         let text = self.text.clone();
         self.draw(&text)

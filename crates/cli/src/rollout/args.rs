@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[command(subcommand_negates_reqs = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    pub(crate) job: Option<Job>,
+    pub(crate) job: Option<RolloutJob>,
     /// Answer a create, an update or a kubectl command a line, and print one line of JSON for each; `-` is stdin.
     ///
     /// `{"name", "object"}` is created (as of the file `filename`, with `fieldValidation` Ignore, Warn or Strict); `{"name", "before", "patch", "patchType", "subresource"}` is patched;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 /// The question.
 #[derive(Subcommand)]
-pub(crate) enum Job {
+pub(crate) enum RolloutJob {
     /// How far a rollout is: kubectl rollout status, and the waves of a rollout policy; --watch waits for its end
     #[command(after_help = crate::help::STATUS)]
     Status {
@@ -43,7 +43,7 @@ pub(crate) enum Job {
         #[arg(short, long, conflicts_with = "now")]
         watch: bool,
         #[command(flatten)]
-        waiting: Waiting,
+        waiting: WaitArgs,
     },
     /// The waves of a rollout policy with their nodes, and where the rollout would stop
     #[command(after_help = crate::help::ROLLOUT_PLAN)]
@@ -123,7 +123,7 @@ pub(crate) enum Job {
 
 /// The wait of `status --watch`.
 #[derive(Group, Clone)]
-pub(crate) struct Waiting {
+pub(crate) struct WaitArgs {
     /// How long `--watch` waits at most; 0s: for ever
     #[arg(long, value_name = "TIME", value_parser = timeout, requires = "watch")]
     timeout: Option<SignedDuration>,
@@ -132,7 +132,7 @@ pub(crate) struct Waiting {
     pub(crate) interval: SignedDuration,
 }
 
-impl Waiting {
+impl WaitArgs {
     /// `None` for a wait without an end.
     pub(crate) fn timeout(&self) -> Option<SignedDuration> {
         self.timeout.filter(|timeout| timeout.is_positive())

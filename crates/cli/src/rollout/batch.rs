@@ -1,9 +1,9 @@
 //! A line of a batch: a create, an update or a rollout command; its members say which.
 
-use crate::manifest::requests::{self, Answered, PatchType, Subresource};
+use crate::manifest::requests::{self, Answered, PatchFormat, Subresource};
 use crate::rollout::kubectl_command;
 use crate::shell::console::system_clock;
-use crate::shell::lines::{Refused, at_column, name};
+use crate::shell::lines::{RefusedLine, at_column, name};
 use daemonset_apiserver::admission::FieldValidation;
 use jiff::Timestamp;
 use kubectl_daemonset::kubectl::ManifestVerb;
@@ -42,17 +42,17 @@ impl Validation {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Update {
+struct UpdateLine {
     before: Value,
     patch: Value,
     #[serde(default)]
-    patch_type: Option<PatchType>,
+    patch_type: Option<PatchFormat>,
     #[serde(default)]
     subresource: Option<Subresource>,
 }
 
 #[derive(Deserialize)]
-struct Rollout {
+struct RolloutLine {
     command: String,
     before: Before,
     now: Option<Timestamp>,
@@ -71,7 +71,7 @@ struct Before {
 /// With the members of its kind.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum Answer {
+pub(crate) enum BatchAnswer {
     Create {
         name: Option<String>,
         code: i32,
@@ -93,8 +93,8 @@ pub(crate) enum Answer {
 }
 
 /// Answers one line.
-pub(crate) fn answer(line: &str) -> Result<Answer, Refused> {
-    let refused = |error: String| Refused { name: name(line), error };
+pub(crate) fn answer(line: &str) -> Result<BatchAnswer, RefusedLine> {
+    let refused = |error: String| RefusedLine { name: name(line), error };
     let whole: Value = serde_json::from_str(line).map_err(|error| refused(at_column(&error)))?;
     let has = |member: &str| whole.get(member).is_some_and(|value| !value.is_null());
     let name = whole.get("name").and_then(Value::as_str).map(str::to_owned);
@@ -118,36 +118,38 @@ fn read<T: DeserializeOwned>(line: &Value) -> Result<T, String> {
     })
 }
 
-fn create(name: Option<String>, line: &Create) -> Answer {
+fn create(name: Option<String>, line: &Create) -> BatchAnswer {
     let Answered { result, warnings } =
         requests::create(&line.object, line.field_validation.field_validation());
     match result {
-        Ok(stored) => Answer::Create { name, code: 0, stderr: String::new(), stored: Some(stored), warnings },
+        Ok(stored) => {
+            BatchAnswer::Create { name, code: 0, stderr: String::new(), stored: Some(stored), warnings }
+        }
         Err(refused) => {
             let source = line.filename.as_deref().map(|filename| (ManifestVerb::Create, filename));
             let stderr = format!("{}\n", refused.text(source));
-            Answer::Create { name, code: 1, stderr, stored: None, warnings }
+            BatchAnswer::Create { name, code: 1, stderr, stored: None, warnings }
         }
     }
 }
 
-fn update(name: Option<String>, line: Update) -> Answer {
+fn update(name: Option<String>, line: UpdateLine) -> BatchAnswer {
     let patch_type = line.patch_type.unwrap_or_default();
     let subresource = line.subresource.unwrap_or_default();
     let Answered { result, warnings } = requests::patch(&line.before, &line.patch, patch_type, subresource);
     match result {
         Ok(patched) => {
             let (stdout, after) = (patched.message(), patched.after);
-            Answer::Change { name, code: 0, stdout, stderr: String::new(), after, warnings }
+            BatchAnswer::Change { name, code: 0, stdout, stderr: String::new(), after, warnings }
         }
         Err(refused) => {
             let stderr = format!("{}\n", refused.text(None));
-            Answer::Change { name, code: 1, stdout: String::new(), stderr, after: line.before, warnings }
+            BatchAnswer::Change { name, code: 1, stdout: String::new(), stderr, after: line.before, warnings }
         }
     }
 }
 
-fn rollout(name: Option<String>, line: Rollout) -> Result<Answer, String> {
+fn rollout(name: Option<String>, line: RolloutLine) -> Result<BatchAnswer, String> {
     let Before { daemon_set, revisions } = line.before;
     let revisions = revisions.unwrap_or_default();
     let now = || line.now.or_else(|| restarted_at(&line.after)).unwrap_or_else(system_clock);
@@ -157,7 +159,7 @@ fn rollout(name: Option<String>, line: Rollout) -> Result<Answer, String> {
         "revisions": revisions,
     });
     let (code, stdout, stderr) = (answer.code, answer.stdout, answer.stderr);
-    Ok(Answer::Change { name, code, stdout, stderr, after, warnings: Vec::new() })
+    Ok(BatchAnswer::Change { name, code, stdout, stderr, after, warnings: Vec::new() })
 }
 
 /// When the real kubectl restarted it.

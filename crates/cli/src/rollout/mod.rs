@@ -15,8 +15,8 @@ mod wait;
 
 use crate::cluster::{Input, Source, name, namespace};
 use crate::manifest;
-use crate::rollout::args::{Args, Job};
-use crate::rollout::status::Question;
+use crate::rollout::args::{Args, RolloutJob};
+use crate::rollout::status::StatusQuestion;
 use crate::shell::called::plugin;
 use crate::shell::console::{Stop, system_clock};
 use crate::shell::lines;
@@ -37,25 +37,25 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     }
 }
 
-fn answer(job: &Job) -> Result<Response, Stop> {
+fn answer(job: &RolloutJob) -> Result<Response, Stop> {
     match job {
-        Job::Status { from, revision, now, watch, waiting } => {
-            let question = Question { output: from.output, revision: *revision, now: *now };
+        RolloutJob::Status { from, revision, now, watch, waiting } => {
+            let question = StatusQuestion { output: from.output, revision: *revision, now: *now };
             if *watch { wait::wait(from, &question, waiting) } else { status::status(from, &question) }
         }
-        Job::Plan(args) => preview::preview(args),
-        Job::Pause { from } => steer::pause(from),
-        Job::Resume { from } => steer::resume(from),
-        Job::Approve { from, wave, now } => steer::approve(from, *wave, *now),
-        Job::History(args) => verbs::history(args),
-        Job::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
-        Job::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
-        Job::Diff { older, newer, from } => verbs::diff(from, older.as_deref(), newer.as_deref()),
-        Job::Stuck(args) => stuck::run(args),
-        Job::Lint(args) => manifest::lint(args),
-        Job::Create(args) => manifest::create(args),
-        Job::Update(args) => manifest::update(args),
-        Job::WouldRestart(args) => manifest::would_restart(args),
+        RolloutJob::Plan(args) => preview::preview(args),
+        RolloutJob::Pause { from } => steer::pause(from),
+        RolloutJob::Resume { from } => steer::resume(from),
+        RolloutJob::Approve { from, wave, now } => steer::approve(from, *wave, *now),
+        RolloutJob::History(args) => verbs::history(args),
+        RolloutJob::Undo { from, to_revision, dry_run } => verbs::undo(from, *to_revision, dry_run.dry_run()),
+        RolloutJob::Restart { from, now } => verbs::restart(from, now.unwrap_or_else(system_clock)),
+        RolloutJob::Diff { older, newer, from } => verbs::diff(from, older.as_deref(), newer.as_deref()),
+        RolloutJob::Stuck(args) => stuck::run(args),
+        RolloutJob::Lint(args) => manifest::lint(args),
+        RolloutJob::Create(args) => manifest::create(args),
+        RolloutJob::Update(args) => manifest::update(args),
+        RolloutJob::WouldRestart(args) => manifest::would_restart(args),
     }
 }
 

@@ -12,19 +12,19 @@ use daemonset::report::{FailingNode, RolloutStage, WaveProgress};
 use daemonset::turns::plan_with_details;
 use daemonset::{Plan, RequeueReason};
 use daemonset_view::plan::next;
-use daemonset_view::steered::{Steered, WaveFigures};
+use daemonset_view::steered::{Steered, WaveLine};
 use daemonset_view::turning::{self, Details};
 use jiff::Timestamp;
-use kubectl_daemonset::kubectl::{self, Answer, Command, Progress, answer};
+use kubectl_daemonset::kubectl::{self, Answer, Command, RolloutProgress, answer};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The data of a steered rollout's status, beside kubectl's.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct StatusData<'a> {
     #[serde(flatten)]
-    progress: Option<Progress>,
+    progress: Option<RolloutProgress>,
     now: Timestamp,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     policy_problems: &'a [PolicyProblem],
@@ -32,7 +32,7 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     details: &'a Details,
     /// When time alone changes something.
-    next: Option<Next>,
+    next: Option<NextSteps>,
 }
 
 #[derive(Serialize)]
@@ -42,20 +42,20 @@ struct RolloutData<'a> {
     base: Option<&'a str>,
     nodes: u32,
     updated: u32,
-    waves: Vec<WaveFigures>,
+    waves: Vec<WaveLine>,
     failing: &'a [FailingNode],
     /// The index of the wave.
     waits_for_approval: Option<usize>,
 }
 
 #[derive(Serialize)]
-struct Next {
+struct NextSteps {
     at: Timestamp,
     reason: RequeueReason,
 }
 
 /// Which status is asked for.
-pub(crate) struct Question {
+pub(crate) struct StatusQuestion {
     pub(crate) output: Format,
     /// As for kubectl; it has no effect but where it is negative.
     pub(crate) revision: i64,
@@ -64,7 +64,7 @@ pub(crate) struct Question {
 
 /// How a rollout stands, for somebody who waits for its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum WaitStage {
     /// Time and other nodes bring it on.
     Moving,
     /// All nodes that its policy releases have the new version.
@@ -82,8 +82,8 @@ pub(crate) enum Stage {
 }
 
 /// The answer of one look.
-pub(crate) struct Status {
-    pub(crate) stage: Stage,
+pub(crate) struct RolloutLook {
+    pub(crate) stage: WaitStage,
     /// The number of the version that is rolled out, where a policy steers it.
     pub(crate) version: Option<i64>,
     /// That of a failed version in whose place it came back.
@@ -97,19 +97,19 @@ pub(crate) struct Status {
 }
 
 /// One answer.
-pub(crate) fn status(from: &From, question: &Question) -> Result<Response, Stop> {
+pub(crate) fn status(from: &From, question: &StatusQuestion) -> Result<Response, Stop> {
     let (source, wanted) = from.resolve()?;
     let mut objects = source.objects(Needs::Rollout)?;
-    let needs = Status::needs(&objects, wanted.as_ref());
+    let needs = RolloutLook::needs(&objects, wanted.as_ref());
     if let (Source::Kubectl(_), Needs::Plan) = (&source, needs) {
         objects = source.objects(needs)?;
     }
-    let status = Status::of(&source, objects, needs, wanted.as_ref(), question)?;
+    let status = RolloutLook::of(&source, objects, needs, wanted.as_ref(), question)?;
     source.announce(from.output)?;
     Ok(status.response)
 }
 
-impl Status {
+impl RolloutLook {
     /// Without a policy only the DaemonSet and its revisions are read, and kubectl's answer is all.
     pub(crate) fn needs(objects: &Objects, wanted: Option<&Wanted>) -> Needs {
         if objects.is_steered(wanted) { Needs::Plan } else { Needs::Rollout }
@@ -120,10 +120,10 @@ impl Status {
         objects: Objects,
         needs: Needs,
         wanted: Option<&Wanted>,
-        question: &Question,
+        question: &StatusQuestion,
     ) -> Result<Self, Stop> {
         let stop = |message: String| source.stop(message);
-        let Question { output, revision, now } = question;
+        let StatusQuestion { output, revision, now } = question;
         let Chosen { daemon_set, revisions } = objects.choose(wanted).map_err(stop)?;
         let kubectl = answer(&Command::Status { revision: Some(*revision) }, &daemon_set, &revisions);
         let progress = kubectl::status(&daemon_set, Some(*revision)).ok();
@@ -131,9 +131,9 @@ impl Status {
         if !is_steered || needs == Needs::Rollout {
             let stage = of_kubectl(&kubectl, progress.as_ref());
             let line = kubectl.stdout.trim_end().to_owned();
-            let needs = Status::needs(&objects, wanted);
+            let needs = RolloutLook::needs(&objects, wanted);
             let response = Response::answer(kubectl, *output, &progress)?;
-            return Ok(Status { stage, version: None, restored_for: None, response, line, needs });
+            return Ok(RolloutLook { stage, version: None, restored_for: None, response, line, needs });
         }
         let choice = Choice { daemon_set: wanted.cloned(), now: *now, policy: None };
         let input = source.input_of(objects, &choice)?;
@@ -161,47 +161,47 @@ impl Status {
             }
         };
         let response = response.with_code(stage.code());
-        Ok(Status { stage, version, restored_for, response, line, needs })
+        Ok(RolloutLook { stage, version, restored_for, response, line, needs })
     }
 }
 
-impl Stage {
+impl WaitStage {
     /// That of a script which must not go on.
     fn code(self) -> u8 {
         match self {
-            Stage::Moving | Stage::Done => 0,
-            Stage::Refused | Stage::Failed | Stage::Paused | Stage::WaitsForApproval => LOOK,
-            Stage::Invalid => BAD_INPUT,
+            WaitStage::Moving | WaitStage::Done => 0,
+            WaitStage::Refused | WaitStage::Failed | WaitStage::Paused | WaitStage::WaitsForApproval => LOOK,
+            WaitStage::Invalid => BAD_INPUT,
         }
     }
 }
 
-fn of_kubectl(kubectl: &Answer, progress: Option<&Progress>) -> Stage {
+fn of_kubectl(kubectl: &Answer, progress: Option<&RolloutProgress>) -> WaitStage {
     match progress {
-        _ if kubectl.code != 0 => Stage::Refused,
-        Some(progress) if progress.is_done() => Stage::Done,
-        _ => Stage::Moving,
+        _ if kubectl.code != 0 => WaitStage::Refused,
+        Some(progress) if progress.is_done() => WaitStage::Done,
+        _ => WaitStage::Moving,
     }
 }
 
 /// kubectl counts the nodes, and the policy says which of them are waited for.
-fn of_steered(steered: &Steered<'_>, kubectl: Stage, is_driven: bool) -> Stage {
+fn of_steered(steered: &Steered<'_>, kubectl: WaitStage, is_driven: bool) -> WaitStage {
     let mut waves = steered.report.waves.iter();
     match &steered.report.stage {
         // Also of a rollout that is over: the next one would stand still.
-        _ if steered.invalid().is_some() => Stage::Invalid,
-        _ if kubectl == Stage::Refused => Stage::Refused,
-        RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => Stage::Failed,
-        RolloutStage::Paused => Stage::Paused,
-        _ if steered.goes_back_from().is_some() => Stage::Failed,
+        _ if steered.invalid().is_some() => WaitStage::Invalid,
+        _ if kubectl == WaitStage::Refused => WaitStage::Refused,
+        RolloutStage::Stopped { .. } | RolloutStage::RolledBack { .. } => WaitStage::Failed,
+        RolloutStage::Paused => WaitStage::Paused,
+        _ if steered.goes_back_from().is_some() => WaitStage::Failed,
         // The nodes of a driven DaemonSet are counted by nobody else.
-        RolloutStage::Complete if is_driven && steered.is_complete() => Stage::Done,
-        RolloutStage::Complete if is_driven => Stage::Moving,
+        RolloutStage::Complete if is_driven && steered.is_complete() => WaitStage::Done,
+        RolloutStage::Complete if is_driven => WaitStage::Moving,
         RolloutStage::Complete => kubectl,
-        _ if steered.waits_for_approval().is_some() => Stage::WaitsForApproval,
+        _ if steered.waits_for_approval().is_some() => WaitStage::WaitsForApproval,
         // Nodes in no wave keep the old version for good.
-        _ if waves.len() > 0 && waves.all(|wave| wave.progress == WaveProgress::Done) => Stage::Done,
-        _ => Stage::Moving,
+        _ if waves.len() > 0 && waves.all(|wave| wave.progress == WaveProgress::Done) => WaitStage::Done,
+        _ => WaitStage::Moving,
     }
 }
 
@@ -229,16 +229,21 @@ fn text(kubectl: Answer, input: &Input, (plan, details): (&Plan, &Details), conn
     Response { code: 0, stdout, stderr: kubectl.stderr }
 }
 
-fn table(steered: &Steered<'_>, waves: &[WaveFigures]) -> String {
+fn table(steered: &Steered<'_>, waves: &[WaveLine]) -> String {
     let rows = waves.iter().map(|wave| {
-        let &WaveFigures { index, nodes, updated, available, progress, .. } = wave;
+        let &WaveLine { index, nodes, updated, available, progress, .. } = wave;
         let [updated, available] = [updated, available].map(|count| count.to_string());
         [index.to_string(), nodes.to_string(), updated, available, steered.state(index, progress)]
     });
     plain_table(["WAVE", "NODES", "UPDATED", "AVAILABLE", "STATE"], rows)
 }
 
-fn data<'a>(input: &'a Input, plan: &'a Plan, details: &'a Details, progress: Option<Progress>) -> Data<'a> {
+fn data<'a>(
+    input: &'a Input,
+    plan: &'a Plan,
+    details: &'a Details,
+    progress: Option<RolloutProgress>,
+) -> StatusData<'a> {
     let recording = &input.recording;
     let rollout = Steered::of_input(input, plan, plugin()).map(|steered| RolloutData {
         stage: &steered.report.stage,
@@ -249,7 +254,7 @@ fn data<'a>(input: &'a Input, plan: &'a Plan, details: &'a Details, progress: Op
         failing: &steered.report.failing,
         waits_for_approval: steered.waits_for_approval(),
     });
-    let next = plan.requeue().map(|(at, reason)| Next { at, reason });
+    let next = plan.requeue().map(|(at, reason)| NextSteps { at, reason });
     let policy_problems = &input.policy_problems;
-    Data { progress, now: recording.now, policy_problems, rollout, details, next }
+    StatusData { progress, now: recording.now, policy_problems, rollout, details, next }
 }

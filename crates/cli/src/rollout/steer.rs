@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// A DaemonSet whose rollout is steered, or shall be.
-struct Subject {
+struct SteeredDaemonSet {
     daemon_set: Value,
     policy: Policy,
     powers: Permissions,
@@ -30,7 +30,7 @@ struct Subject {
 type Refusal = String;
 
 /// An annotation with its new value.
-struct Change {
+struct PolicyChange {
     key: &'static str,
     /// `None` removes it.
     value: Option<String>,
@@ -41,12 +41,12 @@ struct Change {
 }
 
 pub(crate) fn pause(from: &From) -> Result<Response, Stop> {
-    let subject = Subject::read(from)?;
+    let subject = SteeredDaemonSet::read(from)?;
     respond(from, &subject.daemon_set, subject.pause())
 }
 
 pub(crate) fn resume(from: &From) -> Result<Response, Stop> {
-    let subject = Subject::read(from)?;
+    let subject = SteeredDaemonSet::read(from)?;
     respond(from, &subject.daemon_set, subject.resume())
 }
 
@@ -76,7 +76,11 @@ pub(crate) fn approve(from: &From, wave: Option<usize>, now: Option<Timestamp>) 
 }
 
 /// The annotation that approves the wave, and all before it.
-fn approval(steered: &Steered<'_>, wave: Option<usize>, annotated: Option<&str>) -> Result<Change, Refusal> {
+fn approval(
+    steered: &Steered<'_>,
+    wave: Option<usize>,
+    annotated: Option<&str>,
+) -> Result<PolicyChange, Refusal> {
     let last = match (&steered.report.stage, wave) {
         (RolloutStage::Complete, _) => return Err("is rolled out: no wave waits for approval".to_owned()),
         (RolloutStage::Stopped { reason, .. } | RolloutStage::RolledBack { reason, .. }, _) => {
@@ -94,7 +98,7 @@ fn approval(steered: &Steered<'_>, wave: Option<usize>, annotated: Option<&str>)
     // The annotation has room for one revision.
     let is_other = |text: &&str| text.split_once('=').is_some_and(|(of, _)| of != number.to_string());
     let replaced = annotated.filter(is_other).map(|text| format!("it replaces the approval {text}"));
-    Ok(Change {
+    Ok(PolicyChange {
         key: APPROVED,
         value: Some(format!("{number}={}", last.saturating_add(1))),
         done: format!("approved up to wave {last}"),
@@ -126,7 +130,7 @@ fn nothing_waits(steered: &Steered<'_>) -> Refusal {
     }
 }
 
-impl Subject {
+impl SteeredDaemonSet {
     fn read(from: &From) -> Result<Self, Stop> {
         let (source, wanted) = from.resolve()?;
         let objects = objects(&source, Needs::Rollout, wanted.as_ref())?;
@@ -135,7 +139,7 @@ impl Subject {
         let (policy, problems) = objects.policy_of(wanted.as_ref()).map_err(stop)?;
         source.announce(from.output)?;
         let powers = objects.powers_of(namespace(&daemon_set));
-        Ok(Subject { daemon_set, policy, powers, problems })
+        Ok(SteeredDaemonSet { daemon_set, policy, powers, problems })
     }
 
     fn is_paused(&self) -> bool {
@@ -143,7 +147,7 @@ impl Subject {
     }
 
     /// v1.36 kubectl `objectpauser.go` has the words for a Deployment.
-    fn pause(&self) -> Result<Change, Refusal> {
+    fn pause(&self) -> Result<PolicyChange, Refusal> {
         match annotation(&self.daemon_set, PAUSED) {
             Some("true") => return Err("is already paused".to_owned()),
             Some(_) | None if self.is_paused() => return Err("is already paused, by its policy".to_owned()),
@@ -157,11 +161,11 @@ impl Subject {
                 policy::POLICY
             ));
         }
-        Ok(Change { key: PAUSED, value: Some("true".to_owned()), done: "paused".to_owned(), notes })
+        Ok(PolicyChange { key: PAUSED, value: Some("true".to_owned()), done: "paused".to_owned(), notes })
     }
 
     /// v1.36 kubectl `objectresumer.go` has the words for a Deployment.
-    fn resume(&self) -> Result<Change, Refusal> {
+    fn resume(&self) -> Result<PolicyChange, Refusal> {
         let Some(_) = annotation(&self.daemon_set, PAUSED).filter(|text| *text != "false") else {
             return Err(match self.invalid().pop() {
                 Some(invalid) => format!("is not paused by annotation {PAUSED}, but {invalid}"),
@@ -183,7 +187,7 @@ impl Subject {
             }
             _ => Vec::new(),
         };
-        Ok(Change { key: PAUSED, value: None, done: "resumed".to_owned(), notes })
+        Ok(PolicyChange { key: PAUSED, value: None, done: "resumed".to_owned(), notes })
     }
 
     fn invalid(&self) -> Vec<String> {
@@ -211,7 +215,7 @@ pub(super) fn objects(source: &Source, needs: Needs, wanted: Option<&Wanted>) ->
 }
 
 /// The answer in kubectl's manner, with the command that makes the change.
-fn respond(from: &From, daemon_set: &Value, change: Result<Change, Refusal>) -> Result<Response, Stop> {
+fn respond(from: &From, daemon_set: &Value, change: Result<PolicyChange, Refusal>) -> Result<Response, Stop> {
     let change = match change {
         Ok(change) => change,
         Err(refusal) => {
@@ -233,7 +237,7 @@ fn respond(from: &From, daemon_set: &Value, change: Result<Change, Refusal>) -> 
 }
 
 /// `kubectl annotate …`, to be pasted into a shell.
-fn command(from: &From, daemon_set: &Value, change: &Change) -> String {
+fn command(from: &From, daemon_set: &Value, change: &PolicyChange) -> String {
     let assignment = match &change.value {
         Some(value) => format!("--overwrite {}={value}", change.key),
         None => format!("{}-", change.key),
@@ -242,7 +246,7 @@ fn command(from: &From, daemon_set: &Value, change: &Change) -> String {
 }
 
 /// The patches in the form of `rollout restart`'s, and the DaemonSet after them.
-fn data(daemon_set: &Value, change: &Change, command: &str) -> Value {
+fn data(daemon_set: &Value, change: &PolicyChange, command: &str) -> Value {
     let mut after = daemon_set.clone();
     set_annotation(&mut after, change.key, change.value.as_deref());
     let merge = json!({"metadata": {"annotations": {change.key: change.value}}});

@@ -64,7 +64,7 @@ pub(crate) fn history(args: &HistoryArgs) -> Result<Response, Stop> {
 /// The data of an undo.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
-enum Undone<'a> {
+enum UndoData<'a> {
     /// The patches to send, and the DaemonSet after them.
     RolledBack { patches: &'a kubectl::Patches, after: &'a Value },
     /// The template is already equal to the revision.
@@ -81,10 +81,10 @@ pub(crate) fn undo(from: &From, to_revision: i64, dry_run: DryRun) -> Result<Res
     tell_command(&answer, "undo", from, &daemon_set, &number)?;
     let undone = kubectl::undo(&daemon_set, &revisions, Some(to_revision), dry_run).ok();
     let data = undone.as_ref().map(|undone| match undone {
-        Undo::RolledBack(change) => Undone::RolledBack { patches: &change.patches, after: &change.after },
-        Undo::Skipped { to, .. } => Undone::Skipped { to_revision: *to },
+        Undo::RolledBack(change) => UndoData::RolledBack { patches: &change.patches, after: &change.after },
+        Undo::Skipped { to, .. } => UndoData::Skipped { to_revision: *to },
         Undo::WouldRollBack(found) => {
-            Undone::WouldRollBack { revision: found.revision, template: &found.template }
+            UndoData::WouldRollBack { revision: found.revision, template: &found.template }
         }
     });
     Response::answer(tried(answer), from.output, &data)

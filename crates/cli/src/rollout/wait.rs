@@ -2,8 +2,8 @@
 #![allow(clippy::disallowed_types, reason = "a wait needs a clock; the library reads none")]
 
 use crate::cluster::{Chosen, Follow, Needs, Source, Wanted};
-use crate::rollout::args::{From, Waiting};
-use crate::rollout::status::{Question, Stage, Status};
+use crate::rollout::args::{From, WaitArgs};
+use crate::rollout::status::{RolloutLook, StatusQuestion, WaitStage};
 use crate::shell::console::{Format, LOOK, Stop, print, system_clock};
 use crate::shell::interrupt::Interrupt;
 use crate::shell::response::Response;
@@ -20,7 +20,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Waits until the rollout is done, goes on no more by itself, or its DaemonSet is gone. The first look must succeed; a later one that fails is followed
 /// by the next. None takes longer than the timeout.
-pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Result<Response, Stop> {
+pub(crate) fn wait(from: &From, question: &StatusQuestion, waiting: &WaitArgs) -> Result<Response, Stop> {
     let interrupt = Interrupt::register()?;
     let (mut source, wanted) = from.resolve()?;
     let Source::Kubectl(kubectl) = &mut source else {
@@ -31,7 +31,7 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
     let until = waiting.timeout().and_then(|timeout| Instant::now().checked_add(timeout.unsigned_abs()));
     kubectl.give_up_at(until);
     let is_over = || interrupt.is_set() || until.is_some_and(|until| Instant::now() >= until);
-    let ended = |last: Option<Status>| match interrupt.is_set() {
+    let ended = |last: Option<RolloutLook>| match interrupt.is_set() {
         true => Response::default().with_code(INTERRUPTED),
         false => timed_out(last, from.output),
     };
@@ -41,17 +41,17 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
         Err(_) if is_over() => return Ok(ended(None)),
         read => read?,
     };
-    let mut needs = Status::needs(&objects, wanted.as_ref());
+    let mut needs = RolloutLook::needs(&objects, wanted.as_ref());
     // Nothing to wait for: an error, as without --watch.
     let Chosen { daemon_set, .. } =
         objects.choose(wanted.as_ref()).map_err(|message| source.stop(message))?;
     let this = Wanted::named(Some(namespace(&daemon_set)), name(&daemon_set));
-    let mut shown = Shown::default();
+    let mut shown = ShownLines::default();
     // `None` where it is gone. Another one that gets its name is not the one to wait for.
     let mut look = |needs: Needs| {
         let objects = follow.look(&source, needs)?;
         let is_there = objects.uid_of(&this) == Some(uid(&daemon_set));
-        is_there.then(|| Status::of(&source, objects, needs, Some(&this), question)).transpose()
+        is_there.then(|| RolloutLook::of(&source, objects, needs, Some(&this), question)).transpose()
     };
     let gone = || Response::refusal(format_args!("error: DaemonSet {this} is gone"));
     let mut last = match look(needs) {
@@ -71,7 +71,7 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
             return Ok(undone(last, failed));
         }
         versions.extend(last.version);
-        if last.stage != Stage::Moving {
+        if last.stage != WaitStage::Moving {
             return Ok(last.response);
         }
         if from.output == Format::Text {
@@ -104,13 +104,13 @@ pub(crate) fn wait(from: &From, question: &Question, waiting: &Waiting) -> Resul
 }
 
 /// The version that somebody waits for has failed, and its DaemonSet has the template before it back.
-fn undone(last: Status, failed: i64) -> Response {
+fn undone(last: RolloutLook, failed: i64) -> Response {
     let stderr = format!("error: revision {failed} has failed, and the template before it is back\n");
     Response { code: LOOK, stderr: last.response.stderr + &stderr, ..last.response }
 }
 
 /// kubectl's message, after the last answer where that is data.
-fn timed_out(last: Option<Status>, format: Format) -> Response {
+fn timed_out(last: Option<RolloutLook>, format: Format) -> Response {
     let data = last.filter(|_| format == Format::Json).map(|last| last.response.stdout);
     let stdout = data.unwrap_or_default();
     let stderr = "error: timed out waiting for the condition\n".to_owned();
@@ -119,14 +119,14 @@ fn timed_out(last: Option<Status>, format: Format) -> Response {
 
 /// The lines so far.
 #[derive(Default)]
-struct Shown {
+struct ShownLines {
     line: String,
     failure: String,
 }
 
-impl Shown {
+impl ShownLines {
     /// A line, where it differs from the one before.
-    fn news(&mut self, status: &Status) -> io::Result<()> {
+    fn news(&mut self, status: &RolloutLook) -> io::Result<()> {
         if self.line == status.line {
             return Ok(());
         }

@@ -8,14 +8,14 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 const BUFFER: usize = 1 << 16;
 
 /// Why a line has no answer.
-pub(crate) struct Refused {
+pub(crate) struct RefusedLine {
     /// `None` where it can't be read.
     pub(crate) name: Option<String>,
     pub(crate) error: String,
 }
 
 #[derive(Serialize)]
-struct Failure {
+struct LineFailure {
     /// Null where it can't be read.
     name: Option<String>,
     /// From 1.
@@ -26,7 +26,7 @@ struct Failure {
 /// Answers each line; a bad one gets its error and stops nothing. Holds one line at a time.
 pub(crate) fn run<A: Serialize>(
     source: &Source,
-    answer: impl Fn(&str) -> Result<A, Refused>,
+    answer: impl Fn(&str) -> Result<A, RefusedLine>,
 ) -> Result<u8, Stop> {
     let unreadable = |error: io::Error| Stop::Input(format!("{source}: {error}"));
     let mut lines = BufReader::with_capacity(BUFFER, source.open().map_err(unreadable)?);
@@ -43,8 +43,8 @@ pub(crate) fn run<A: Serialize>(
         }
         match text(&line).and_then(&answer) {
             Ok(answer) => serde_json::to_writer(&mut out, &answer).map_err(io::Error::from)?,
-            Err(Refused { name, error }) => {
-                let failure = Failure { name, line: number, error };
+            Err(RefusedLine { name, error }) => {
+                let failure = LineFailure { name, line: number, error };
                 serde_json::to_writer(&mut out, &failure).map_err(io::Error::from)?;
             }
         }
@@ -59,8 +59,8 @@ fn flush_before_waiting(lines: &BufReader<impl Read>, out: &mut impl Write) -> i
     if lines.buffer().is_empty() { out.flush() } else { Ok(()) }
 }
 
-fn text(line: &[u8]) -> Result<&str, Refused> {
-    std::str::from_utf8(line).map_err(|error| Refused {
+fn text(line: &[u8]) -> Result<&str, RefusedLine> {
+    std::str::from_utf8(line).map_err(|error| RefusedLine {
         name: None,
         error: format!("invalid UTF-8 at column {}", error.valid_up_to() + 1),
     })

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A spinner on stderr for anything that takes long; indicatif hides it where stderr is no terminal.
-pub(crate) struct Waiting {
+pub(crate) struct Spinner {
     what: &'static str,
     since: Instant,
     spinner: Option<ProgressBar>,
 }
 
-impl Waiting {
+impl Spinner {
     pub(crate) fn new(what: &'static str) -> Self {
-        Waiting { what, since: Instant::now(), spinner: None }
+        Spinner { what, since: Instant::now(), spinner: None }
     }
 
     /// To be called again and again.
@@ -34,7 +34,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Spinner {
     fn drop(&mut self) {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();

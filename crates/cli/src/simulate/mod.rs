@@ -4,7 +4,7 @@ pub(crate) mod args;
 mod files;
 mod progress;
 
-use crate::cluster::{Choice, Form, Input, Needs, Objects, Read, STEADY, Source, Wanted};
+use crate::cluster::{Choice, Input, InputForm, Needs, Objects, Read, STEADY, Source, Wanted};
 use crate::manifest::requests;
 use crate::shell::console::{Format, LOOK, Stop, print, print_json};
 use crate::simulate::args::{Args, Simulation};
@@ -33,21 +33,21 @@ const EXAMPLE: (&str, &str) = ("monitoring", "node-exporter");
 pub(crate) fn run(args: Args) -> Result<u8, Stop> {
     let mut simulation = args.simulation()?;
     let input = read(&simulation)?;
-    if matches!(input, Start::Manifest(_)) {
+    if matches!(input, SimulationStart::Manifest(_)) {
         simulation.scene.nodes.get_or_insert(BUILT_IN_NODES);
     }
     simulate(&simulation, &input)
 }
 
 /// The things that a rollout starts from.
-enum Start {
+enum SimulationStart {
     Cluster(Input),
     /// A DaemonSet without a cluster: on nodes of the built-in one.
     Manifest(Input),
 }
 
-fn simulate(simulation: &Simulation, start: &Start) -> Result<u8, Stop> {
-    let (Start::Cluster(input) | Start::Manifest(input)) = start;
+fn simulate(simulation: &Simulation, start: &SimulationStart) -> Result<u8, Stop> {
+    let (SimulationStart::Cluster(input) | SimulationStart::Manifest(input)) = start;
     let Simulation { source, scene, setting, compare, downtime, format, .. } = simulation;
     let rehearsal = Rehearsal { input, scene, setting, compare, downtime: *downtime };
     let refused = |refused: Refused| match refused {
@@ -65,7 +65,7 @@ fn simulate(simulation: &Simulation, start: &Start) -> Result<u8, Stop> {
     }
     files::write(simulation, &runs)?;
     source.announce(*format)?;
-    if let Start::Manifest(_) = start {
+    if let SimulationStart::Manifest(_) = start {
         writeln!(std::io::stderr(), "note: {source} has no nodes: these are nodes of the built-in cluster")?;
     }
     if let Some(note) = note::note(input, scene.release) {
@@ -146,7 +146,7 @@ fn manifest(objects: &Objects, choice: &Choice, source: &Source) -> Result<Optio
 }
 
 /// The cluster to start from.
-fn read(simulation: &Simulation) -> Result<Start, Stop> {
+fn read(simulation: &Simulation) -> Result<SimulationStart, Stop> {
     let Simulation { source, daemon_set, .. } = simulation;
     let example = || {
         let (namespace, name) = EXAMPLE;
@@ -168,17 +168,17 @@ fn read(simulation: &Simulation) -> Result<Start, Stop> {
         }
         Source::Stdin | Source::File(_) => {
             let bytes = source.bytes().map_err(|message| source.stop(message))?;
-            match Form::of(&bytes).and_then(|form| Read::parse(&bytes, form, &choice)) {
+            match InputForm::of(&bytes).and_then(|form| Read::parse(&bytes, form, &choice)) {
                 Ok(Read::Recording(input)) => *input,
                 Ok(Read::Objects(objects)) => match manifest(&objects, &choice, source)? {
-                    Some(input) => return Ok(Start::Manifest(input)),
+                    Some(input) => return Ok(SimulationStart::Manifest(input)),
                     None => source.input_of(*objects, &choice)?,
                 },
                 // An object alone is no List.
                 Err(message) => {
                     let alone = Objects::read(&bytes).ok();
                     let input = alone.map_or(Ok(None), |objects| manifest(&objects, &choice, source))?;
-                    return input.map(Start::Manifest).ok_or_else(|| source.stop(message));
+                    return input.map(SimulationStart::Manifest).ok_or_else(|| source.stop(message));
                 }
             }
         }
@@ -189,5 +189,5 @@ fn read(simulation: &Simulation) -> Result<Start, Stop> {
         // Its policies are tried, and nobody owns its namespace.
         input.powers = Permissions::all();
     }
-    Ok(Start::Cluster(input))
+    Ok(SimulationStart::Cluster(input))
 }

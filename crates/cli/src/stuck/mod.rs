@@ -6,7 +6,7 @@ use crate::shell::console::{Format, LOOK, Stop, duration};
 use crate::shell::response::Response;
 use daemonset_view::case::Case;
 use daemonset_view::plan::{Planned, planned};
-use daemonset_view::stuck::{Answer, PATIENCE};
+use daemonset_view::stuck::{PATIENCE, StuckAnswer};
 use daemonset_view::words;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -54,7 +54,7 @@ pub(crate) struct Look<'l> {
 
 /// The form of the answer's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum AnswerForm {
     One,
     /// A list, even of one.
     Several,
@@ -101,24 +101,29 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
     source.learn_refusals(&mut models, &planned, now);
     let look = Look { source, models: &models, now, as_of: &as_of, connection: &connection, patience };
     let all: Vec<&Planned> = planned.iter().collect();
-    look.respond(&all, args.output, if is_one { Shown::One } else { Shown::Several })
+    look.respond(&all, args.output, if is_one { AnswerForm::One } else { AnswerForm::Several })
 }
 
 impl Look<'_> {
     /// The answers about these DaemonSets; as a text those first that need somebody.
-    pub(crate) fn respond(&self, planned: &[&Planned], format: Format, shown: Shown) -> Result<Looked, Stop> {
+    pub(crate) fn respond(
+        &self,
+        planned: &[&Planned],
+        format: Format,
+        shown: AnswerForm,
+    ) -> Result<Looked, Stop> {
         let Look { source, models, now, as_of, connection, patience } = *self;
         let answers = planned.iter().map(|planned| {
             let plan = planned.plan.as_ref().map_err(|message| source.stop(message))?;
             let case = Case { planned, plan, models, now, plugin: plugin(), connection };
-            let answer = Answer::new(&case, patience).map_err(|message| source.stop(message))?;
+            let answer = StuckAnswer::new(&case, patience).map_err(|message| source.stop(message))?;
             Ok((case, answer))
         });
-        let answers: Vec<(Case<'_>, Answer<'_>)> = answers.collect::<Result<_, Stop>>()?;
+        let answers: Vec<(Case<'_>, StuckAnswer<'_>)> = answers.collect::<Result<_, Stop>>()?;
         let response = match (format, answers.as_slice()) {
-            (Format::Json, [(_, only)]) if shown == Shown::One => Response::json(only)?,
+            (Format::Json, [(_, only)]) if shown == AnswerForm::One => Response::json(only)?,
             (Format::Json, several) => {
-                let several: Vec<&Answer<'_>> = several.iter().map(|(_, answer)| answer).collect();
+                let several: Vec<&StuckAnswer<'_>> = several.iter().map(|(_, answer)| answer).collect();
                 Response::json(&json!({"daemonSets": several}))?
             }
             (Format::Text, answers) => Response::text(text(answers) + as_of),
@@ -130,7 +135,7 @@ impl Look<'_> {
 }
 
 /// Rollouts that are stuck, then those that move, then the names of those that are complete: they need nobody.
-fn text(answers: &[(Case<'_>, Answer<'_>)]) -> String {
+fn text(answers: &[(Case<'_>, StuckAnswer<'_>)]) -> String {
     let (complete, rest): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, answer)| answer.is_complete());
     let (stuck, moving): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(_, answer)| answer.is_stuck());
     let mut text: String = stuck.into_iter().chain(moving).map(|(case, answer)| answer.text(case)).collect();

@@ -3,11 +3,11 @@
 use crate::cluster::{MIDROLLOUT, Needs, TargetArgs};
 use crate::shell::called::plugin;
 use crate::shell::console::{Format, Stop, print, print_json};
-use crate::stuck::{Look, Patience, Shown};
+use crate::stuck::{AnswerForm, Look, Patience};
 use anstyle::Style;
 use daemonset_view::case::View;
 use daemonset_view::plan::{Planned, planned};
-use daemonset_view::why::{Answer, Subject, about_node, about_pod};
+use daemonset_view::why::{Subject, WhyAnswer, about_node, about_pod};
 use daemonset_view::words;
 use jiff::Timestamp;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
             let look = Look { source, models: &models, now, as_of, connection: &connection, patience };
             let only: Vec<&Planned> = planned.iter().filter(|it| it.daemon_set == *ds).collect();
             source.announce(args.output)?;
-            return look.respond(&only, args.output, Shown::One)?.response.with_code(0).print();
+            return look.respond(&only, args.output, AnswerForm::One)?.response.with_code(0).print();
         }
     };
     source.announce(args.output)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
 }
 
 /// A paragraph for each DaemonSet.
-fn text(answer: &Answer<'_>) -> String {
+fn text(answer: &WhyAnswer<'_>) -> String {
     let mut text = String::new();
     for about in &answer.daemon_sets {
         text.push_str(&format!(

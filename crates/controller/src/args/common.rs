@@ -2,7 +2,7 @@
 
 use crate::args::names::check_dns_label;
 use crate::policy_file::{Override, policy};
-use crate::rollout::policy::Role;
+use crate::rollout::policy::ProcessRole;
 use clap::ValueEnum;
 use daemonset::Policy;
 use daemonset::kubernetes::label_requirements;
@@ -126,7 +126,11 @@ impl CommonArgs {
     ///
     /// # Errors
     /// Every problem of the command line that only a server would find otherwise, each as one line.
-    pub fn check(&self, role: Role, own: &[(&str, Result<(), String>)]) -> Result<Policy, Vec<String>> {
+    pub fn check(
+        &self,
+        role: ProcessRole,
+        own: &[(&str, Result<(), String>)],
+    ) -> Result<Policy, Vec<String>> {
         let check_selector =
             |text: &str| label_requirements(text).map(drop).map_err(|error| error.to_string());
         let of_all = [
@@ -137,7 +141,7 @@ impl CommonArgs {
             |(flag, result): &(&str, Result<(), String>)| Some(format!("{flag}: {}", result.as_ref().err()?));
         let mut problems: Vec<String> = of_all.iter().chain(own).filter_map(problem).collect();
         let policy = policy(self.policy.as_deref(), self.overrides());
-        if role != Role::Driver && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
+        if role != ProcessRole::Driver && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
             problems.push("policy.drive: only a process with --drive drives updates".to_owned());
         }
         match policy {

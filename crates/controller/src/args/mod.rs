@@ -7,7 +7,7 @@ pub use common::{CommonArgs, LogFormat};
 
 use crate::event_recorder::DRIVER;
 use crate::other_controller::Reaction;
-use crate::rollout::policy::Role;
+use crate::rollout::policy::ProcessRole;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use daemonset::Policy;
@@ -88,15 +88,15 @@ impl Args {
     }
 
     /// The process that reads the policies of DaemonSets.
-    pub fn role(&self) -> Role {
-        if self.drive { Role::Driver } else { Role::Controller }
+    pub fn role(&self) -> ProcessRole {
+        if self.drive { ProcessRole::Driver } else { ProcessRole::Controller }
     }
 
     /// A driver is meant to run beside another controller, and a process that changes nothing may do so, too.
     pub fn reaction(&self) -> Reaction {
         match self.role() {
-            Role::Controller if self.stop_beside_another && !self.dry_run => Reaction::StopActing,
-            Role::Controller | Role::Driver | Role::Comparison => Reaction::ActAnyway,
+            ProcessRole::Controller if self.stop_beside_another && !self.dry_run => Reaction::StopActing,
+            ProcessRole::Controller | ProcessRole::Driver | ProcessRole::Comparison => Reaction::ActAnyway,
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
         );
         assert_eq!(lease(&["--drive", "--lease-name=mine"]), "mine");
         let roles = [&[][..], &["--drive"], &["--drive", "--dry-run"]].map(|flags| args(flags).role());
-        assert_eq!(roles, [Role::Controller, Role::Driver, Role::Driver]);
+        assert_eq!(roles, [ProcessRole::Controller, ProcessRole::Driver, ProcessRole::Driver]);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The events about the calls of a plan.
 
-use super::{Executor, log_event, turns};
+use super::{ActionExecutor, log_event, turns};
 use daemonset::model::DaemonSet;
 use daemonset::{Action, EventType};
 use daemonset_executor::internal::shortened;
 use daemonset_executor::{ApiResponse, Call, CallEvent, ExecuteError};
 use kube::core::Status;
 
-impl Executor {
+impl ActionExecutor {
     /// Records the events that Kubernetes' controller records, those of turns, and one for a restored template.
     pub(super) fn record_event(&self, ds: &DaemonSet, call: &Call<'_>) {
         if let Some(ApiResponse::Done(_)) = call.response {

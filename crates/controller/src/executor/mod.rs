@@ -18,18 +18,18 @@ use std::sync::Arc;
 
 /// Sends the calls of plans.
 #[derive(Clone)]
-pub struct Executor {
+pub struct ActionExecutor {
     calls: daemonset_executor::Executor<ActingClient>,
     events: EventRecorder,
     metrics: Metrics,
 }
 
-impl Executor {
+impl ActionExecutor {
     /// An executor that sends with this client.
     pub fn new(client: ActingClient, events: EventRecorder, metrics: Metrics) -> Self {
         let clock = events.clone();
         let calls = daemonset_executor::Executor::new(client, events.component());
-        Executor { calls: calls.without_events().with_clock(move || clock.now()), events, metrics }
+        ActionExecutor { calls: calls.without_events().with_clock(move || clock.now()), events, metrics }
     }
 
     /// Executes the actions of one plan for this DaemonSet.

@@ -1,6 +1,6 @@
 //! The calls around a turn that are no actions of a plan, and the events of those that are.
 
-use super::Executor;
+use super::ActionExecutor;
 use daemonset::kube::ApiCall;
 use daemonset::model::{DaemonSet, Node};
 use daemonset::{Action, CreateReason, TurnReason};
@@ -62,7 +62,7 @@ pub(crate) enum GateAnswer {
     MayNotAct,
 }
 
-impl Executor {
+impl ActionExecutor {
     /// Asks for the eviction of a pod, once.
     pub(crate) async fn evict(&self, evict: &EvictPod) -> EvictionAnswer {
         let request = match evict.api_call().to_request() {

@@ -23,11 +23,11 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 pub struct FleetMetrics {
     /// Obstacles and ages depend on the time of the scrape.
     clock: Clock,
-    figures: Arc<Mutex<BTreeMap<Key, Figures>>>,
+    figures: Arc<Mutex<BTreeMap<Key, FleetFigures>>>,
 }
 
 /// The figures of one DaemonSet, by its last plan.
-struct Figures {
+struct FleetFigures {
     desired: u32,
     outdated: u32,
     unavailable: UnavailableNodes,
@@ -65,7 +65,7 @@ impl FleetMetrics {
         let since = self.since(all.get(key), plan, made_at);
         let report = &plan.report;
         let budget = report.budget.unwrap_or_default();
-        let figures = Figures {
+        let figures = FleetFigures {
             desired: budget.desired,
             outdated: report.outdated().unwrap_or_default(),
             unavailable: report.unavailable,
@@ -92,7 +92,12 @@ impl FleetMetrics {
 
     /// When the rollout of the current revision began; `None` if it is complete. It begins with the revision, or with the plan that
     /// makes an earlier one current again, and ends once. A node that joins or fails later begins no rollout.
-    fn since(&self, before: Option<&Figures>, plan: &Plan, made_at: Option<Timestamp>) -> Option<Timestamp> {
+    fn since(
+        &self,
+        before: Option<&FleetFigures>,
+        plan: &Plan,
+        made_at: Option<Timestamp>,
+    ) -> Option<Timestamp> {
         let report = &plan.report;
         let revision = report.current_revision.as_ref()?;
         if report.done() == report.budget.map(|budget| budget.desired) {
@@ -113,7 +118,7 @@ impl FleetMetrics {
         self.all().remove(key);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Figures>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, FleetFigures>> {
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,7 +126,7 @@ impl FleetMetrics {
 impl Collector for FleetMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let (all, now) = (self.all(), self.clock.now());
-        let each = |value: fn(&Figures) -> Option<u32>| {
+        let each = |value: fn(&FleetFigures) -> Option<u32>| {
             all.iter().filter_map(move |(key, figures)| Some((labels(key), value(figures)?)))
         };
         let desired = each(|figures| Some(figures.desired));

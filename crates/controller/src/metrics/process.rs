@@ -15,7 +15,7 @@ pub(super) struct ProcessMetrics;
 
 /// The figures that could be read.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-struct Figures {
+struct ProcessFigures {
     cpu_seconds: Option<f64>,
     /// Seconds since 1970.
     start_time: Option<f64>,
@@ -31,15 +31,20 @@ struct Units {
     page_bytes: u64,
 }
 
-impl Figures {
+impl ProcessFigures {
     fn read() -> Self {
         let file = |path| read_to_string(path).unwrap_or_default();
         let units =
             Units { ticks_per_second: clock_ticks_per_second() as f64, page_bytes: page_size() as u64 };
-        Figures {
+        ProcessFigures {
             // The folder itself is open while it is read.
             open_files: read_dir("/proc/self/fd").ok().map(|files| (files.count() as u64).saturating_sub(1)),
-            ..Figures::of(&file("/proc/self/stat"), &file("/proc/stat"), &file("/proc/self/limits"), &units)
+            ..ProcessFigures::of(
+                &file("/proc/self/stat"),
+                &file("/proc/stat"),
+                &file("/proc/self/limits"),
+                &units,
+            )
         }
     }
 
@@ -54,7 +59,7 @@ impl Figures {
         let started =
             machine.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse::<f64>().ok());
         let limit = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
-        Figures {
+        ProcessFigures {
             cpu_seconds: field(14).zip(field(15)).map(|(user, system)| seconds(user + system)),
             start_time: started.zip(field(22)).map(|(machine, after)| machine + seconds(after)),
             virtual_bytes: field(23),
@@ -67,7 +72,7 @@ impl Figures {
 
 impl Collector for ProcessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let figures = Figures::read();
+        let figures = ProcessFigures::read();
         let mut show = |name, help, metric: Option<&dyn EncodeMetric>| {
             let Some(metric) = metric else { return Ok(()) };
             metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
@@ -107,8 +112,8 @@ mod tests {
                       Max open files            1024                 524288               files     \n";
         let units = Units { ticks_per_second: 100.0, page_bytes: 4096 };
         assert_eq!(
-            Figures::of(stat, machine, limits, &units),
-            Figures {
+            ProcessFigures::of(stat, machine, limits, &units),
+            ProcessFigures {
                 cpu_seconds: Some(3.0),
                 start_time: Some(1_795_818_929.0),
                 virtual_bytes: Some(104_857_600),
@@ -117,14 +122,14 @@ mod tests {
                 max_files: Some(1024),
             }
         );
-        assert_eq!(Figures::of("", "", "Max open files unlimited", &units), Figures::default());
+        assert_eq!(ProcessFigures::of("", "", "Max open files unlimited", &units), ProcessFigures::default());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn this_process_has_figures() {
-        let Figures { cpu_seconds, start_time, virtual_bytes, resident_bytes, open_files, max_files } =
-            Figures::read();
+        let ProcessFigures { cpu_seconds, start_time, virtual_bytes, resident_bytes, open_files, max_files } =
+            ProcessFigures::read();
         let now = jiff::Timestamp::now().as_second() as f64;
         assert!(cpu_seconds.is_some_and(|seconds| seconds < 1000.0), "{cpu_seconds:?}");
         assert!(start_time.is_some_and(|at| (now - 3600.0..now + 2.0).contains(&at)), "{start_time:?} {now}");

@@ -16,14 +16,14 @@ use tokio::time::{Instant, sleep_until};
 /// A work queue of keys.
 #[derive(Debug)]
 pub struct Queue<K> {
-    state: Mutex<State<K>>,
+    state: Mutex<QueueState<K>>,
     changed: Notify,
     /// How long a key rests after its work, so that the changes meanwhile lead to one further piece of work.
     rest: Duration,
 }
 
 #[derive(Debug)]
-struct State<K> {
+struct QueueState<K> {
     due: HashMap<K, Instant>,
     running: HashSet<K>,
     /// Those of the running keys that were forgotten meanwhile.
@@ -36,7 +36,7 @@ struct State<K> {
 impl<K: Clone + Eq + Hash> Queue<K> {
     /// An empty queue whose keys rest for this time after their work.
     pub fn new(rest: Duration) -> Self {
-        let state = State {
+        let state = QueueState {
             due: HashMap::new(),
             running: HashSet::new(),
             forgotten: HashSet::new(),
@@ -118,13 +118,13 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         loop {
             let changed = self.changed.notified();
             let next_due = match self.state().take() {
-                Taken::Closed => return None,
-                Taken::Key(key) => {
+                TakenKey::Closed => return None,
+                TakenKey::Key(key) => {
                     // Another key may be due for another worker.
                     self.changed.notify_one();
                     return Some(key);
                 }
-                Taken::Nothing { next_due } => next_due,
+                TakenKey::Nothing { next_due } => next_due,
             };
             match next_due {
                 Some(at) => tokio::select! { () = changed => {}, () = sleep_until(at) => {} },
@@ -191,12 +191,12 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed.notify_one();
     }
 
-    fn state(&self) -> MutexGuard<'_, State<K>> {
+    fn state(&self) -> MutexGuard<'_, QueueState<K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-enum Taken<K> {
+enum TakenKey<K> {
     Key(K),
     /// No key is due yet.
     Nothing {
@@ -205,21 +205,21 @@ enum Taken<K> {
     Closed,
 }
 
-impl<K: Clone + Eq + Hash> State<K> {
-    fn take(&mut self) -> Taken<K> {
+impl<K: Clone + Eq + Hash> QueueState<K> {
+    fn take(&mut self) -> TakenKey<K> {
         if self.closed {
-            return Taken::Closed;
+            return TakenKey::Closed;
         }
         let idle = self.due.iter().filter(|(key, _)| !self.running.contains(*key));
         let Some((key, at)) = idle.min_by_key(|(_, at)| **at).map(|(key, at)| (key.clone(), *at)) else {
-            return Taken::Nothing { next_due: None };
+            return TakenKey::Nothing { next_due: None };
         };
         if at > Instant::now() {
-            return Taken::Nothing { next_due: Some(at) };
+            return TakenKey::Nothing { next_due: Some(at) };
         }
         self.due.remove(&key);
         self.running.insert(key.clone());
-        Taken::Key(key)
+        TakenKey::Key(key)
     }
 }
 

@@ -19,10 +19,10 @@ pub(crate) struct RolloutEvent {
 
 /// The part of a rollout that its events have reported.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Story {
+pub(crate) struct RolloutStory {
     reported: Option<Reported>,
     /// The state after the last plan.
-    next: State,
+    next: ReportedState,
     /// Events that follow the writes of the last plan's marks.
     by_mark: Vec<(RolloutReason, RolloutEvent)>,
 }
@@ -31,12 +31,12 @@ pub(crate) struct Story {
 struct Reported {
     /// Name and number of the revision.
     revision: (String, i64),
-    state: State,
+    state: ReportedState,
 }
 
 /// The state of a rollout, as far as events report it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct State {
+struct ReportedState {
     is_paused: bool,
     last_open_wave: Option<usize>,
     has_failed: bool,
@@ -47,27 +47,32 @@ struct State {
     is_back: bool,
 }
 
-impl Story {
+impl RolloutStory {
     /// The events that are due now. Those of marks follow with [`written`](Self::written).
     pub(crate) fn observe(&mut self, ds: &DaemonSet, plan: &Plan) -> Vec<RolloutEvent> {
         let (Some(rollout), Some(current)) = (&plan.report.rollout, &plan.report.current_revision) else {
-            *self = Story::default();
+            *self = RolloutStory::default();
             return Vec::new();
         };
         let marks = marks(plan, rollout);
         let mut next = match current.origin {
             // Its marks come with the next plan, and the other events after the one of the beginning.
-            RevisionOrigin::Created => State::default(),
+            RevisionOrigin::Created => ReportedState::default(),
             // Beside another controller, which has to renumber it first.
-            RevisionOrigin::CurrentAgain if !plan.actions.iter().any(is_renumbering) => State::default(),
-            _ => State::after(plan, rollout, &marks),
+            RevisionOrigin::CurrentAgain if !plan.actions.iter().any(is_renumbering) => {
+                ReportedState::default()
+            }
+            _ => ReportedState::after(plan, rollout, &marks),
         };
         let revision = (current.name.clone(), current.number);
         let starts = marks.contains(&RolloutReason::RolloutStarted);
         let begins = starts || current.origin != RevisionOrigin::Kept;
         let before = self.state_of(&revision).unwrap_or_else(|| match begins {
             // A version that comes back is over from its beginning, and complete once its mark says so.
-            true => State { is_complete: rollout.stage == RolloutStage::Complete, ..State::default() },
+            true => ReportedState {
+                is_complete: rollout.stage == RolloutStage::Complete,
+                ..ReportedState::default()
+            },
             // An earlier process has reported it.
             false => next.without(&marks),
         });
@@ -102,7 +107,7 @@ impl Story {
     }
 
     /// The reported state of this revision; `None` if the reports are about another one.
-    fn state_of(&self, revision: &(String, i64)) -> Option<State> {
+    fn state_of(&self, revision: &(String, i64)) -> Option<ReportedState> {
         let reported = self.reported.as_ref().filter(|reported| reported.revision == *revision);
         reported.map(|reported| reported.state.clone())
     }
@@ -143,7 +148,7 @@ fn mark_of(action: &Action) -> Option<RolloutReason> {
     }
 }
 
-impl State {
+impl ReportedState {
     fn after(plan: &Plan, rollout: &RolloutReport, marks: &[RolloutReason]) -> Self {
         let is_open = |progress: &WaveProgress| {
             matches!(progress, WaveProgress::Updating | WaveProgress::Baking { .. } | WaveProgress::Done)
@@ -151,7 +156,7 @@ impl State {
         let waves = || rollout.waves.iter().map(|wave| &wave.progress);
         let is_complete =
             rollout.stage == RolloutStage::Complete || marks.contains(&RolloutReason::RolloutCompleted);
-        State {
+        ReportedState {
             is_paused: rollout.stage == RolloutStage::Paused,
             last_open_wave: waves().rposition(is_open).filter(|_| rollout.stage != RolloutStage::Complete),
             has_failed: matches!(
@@ -165,7 +170,7 @@ impl State {
     }
 
     /// Takes over the part that a mark keeps.
-    fn take(&mut self, mark: RolloutReason, from: &State) {
+    fn take(&mut self, mark: RolloutReason, from: &ReportedState) {
         match mark {
             RolloutReason::RolloutPaused => self.is_paused = from.is_paused,
             RolloutReason::WaveOpened => self.last_open_wave = from.last_open_wave,
@@ -179,7 +184,7 @@ impl State {
     /// This state before these marks.
     fn without(&self, marks: &[RolloutReason]) -> Self {
         let mut state = self.clone();
-        marks.iter().for_each(|mark| state.take(*mark, &State::default()));
+        marks.iter().for_each(|mark| state.take(*mark, &ReportedState::default()));
         state
     }
 }
@@ -233,7 +238,7 @@ impl Transition {
         }
     }
 
-    fn happens(self, before: &State, next: &State) -> bool {
+    fn happens(self, before: &ReportedState, next: &ReportedState) -> bool {
         match self {
             Transition::Paused => next.is_paused && !before.is_paused,
             Transition::WaveOpened => next.last_open_wave > before.last_open_wave,
@@ -247,7 +252,7 @@ impl Transition {
         }
     }
 
-    fn event(self, words: &Words<'_>, next: &State) -> RolloutEvent {
+    fn event(self, words: &Words<'_>, next: &ReportedState) -> RolloutEvent {
         match self {
             Transition::Paused => words.paused(),
             Transition::WaveOpened => words.wave_opened(next.last_open_wave.unwrap_or_default()),

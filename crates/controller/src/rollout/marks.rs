@@ -14,10 +14,10 @@ const LONGEST_LAG: Duration = Duration::from_secs(60);
 
 /// The revisions that were written, as the API server has returned them.
 #[derive(Debug, Clone, Default)]
-pub struct WrittenRevisions(HashMap<Uid, Written>);
+pub struct WrittenRevisions(HashMap<Uid, MarksWritten>);
 
 #[derive(Debug, Clone)]
-struct Written {
+struct MarksWritten {
     revision: Arc<ControllerRevision>,
     at: Instant,
 }
@@ -26,7 +26,7 @@ impl WrittenRevisions {
     /// Keeps the revisions that the API server has returned for writes.
     pub fn extend(&mut self, revisions: impl IntoIterator<Item = ControllerRevision>) {
         for revision in revisions {
-            let written = Written { revision: Arc::new(revision), at: Instant::now() };
+            let written = MarksWritten { revision: Arc::new(revision), at: Instant::now() };
             self.0.insert(written.revision.metadata.uid.clone(), written);
         }
     }

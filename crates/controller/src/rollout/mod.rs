@@ -27,5 +27,5 @@ pub struct Rollout {
     /// The marks that were written, and that no watch has shown yet.
     pub written: WrittenRevisions,
     /// The part of it that events have reported.
-    pub(crate) story: events::Story,
+    pub(crate) story: events::RolloutStory,
 }

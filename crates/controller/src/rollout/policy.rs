@@ -11,12 +11,12 @@ use daemonset::policy::{InvalidRolloutPolicy, Permissions, TurnMode};
 #[derive(Debug, Clone)]
 pub struct Policies {
     of_file: Policy,
-    role: Role,
+    role: ProcessRole,
 }
 
 /// The process that reads the policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ProcessRole {
     /// The DaemonSet controller of the cluster.
     Controller,
     /// It drives updates beside the DaemonSet controller of the cluster (`--drive`).
@@ -75,7 +75,7 @@ pub struct PolicyProblem {
 
 impl Policies {
     /// Policies on top of this one.
-    pub fn new(of_file: Policy, role: Role) -> Self {
+    pub fn new(of_file: Policy, role: ProcessRole) -> Self {
         Policies { of_file, role }
     }
 
@@ -86,25 +86,25 @@ impl Policies {
 
     /// Whether a policy may steer the rollout of this DaemonSet.
     pub fn may_steer(&self, ds: &DaemonSet) -> bool {
-        let by_annotations = self.role != Role::Comparison && annotations(ds).next().is_some();
+        let by_annotations = self.role != ProcessRole::Comparison && annotations(ds).next().is_some();
         by_annotations || self.of_file.rollout.is_some()
     }
 
     /// Whether the policy of this DaemonSet may need a power of its namespace.
     pub fn needs_powers(&self, ds: &DaemonSet) -> bool {
-        self.role != Role::Comparison && may_need_powers(ds)
+        self.role != ProcessRole::Comparison && may_need_powers(ds)
     }
 
     /// The policy of this DaemonSet.
     pub fn read(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
         match self.role {
             // Kubernetes' controller leaves the turns of a driver beside it alone.
-            Role::Comparison => {
+            ProcessRole::Comparison => {
                 let policy = Some(self.of_file.clone());
                 PolicyReading { policy, problem: None, turns_of: TurnsOf::Driver }
             }
-            Role::Controller => self.read_as_controller(ds, granted),
-            Role::Driver => self.read_as_driver(ds, granted),
+            ProcessRole::Controller => self.read_as_controller(ds, granted),
+            ProcessRole::Driver => self.read_as_driver(ds, granted),
         }
     }
 
@@ -139,7 +139,7 @@ impl Policies {
     /// Whether this process is a driver, and the policy of the DaemonSet asks for no driven turns: those that it has end. A policy that
     /// can't be read keeps them.
     pub(crate) fn has_stopped_driving(&self, ds: &DaemonSet) -> bool {
-        if self.role != Role::Driver {
+        if self.role != ProcessRole::Driver {
             return false;
         }
         // Whether a field is permitted is no matter here.
@@ -230,7 +230,7 @@ mod tests {
         ds(strategy, json!({"rollout.daemonset/policy": text}))
     }
 
-    fn read(role: Role, ds: &DaemonSet) -> PolicyReading {
+    fn read(role: ProcessRole, ds: &DaemonSet) -> PolicyReading {
         Policies::new(Policy::default(), role).read(ds, &Granted::default())
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let yaml = "# the canary\nwaves:\n- upTo: 10%\n  nodes: {matchLabels: {pool: a}}\n- {}\napproved: {3: 2}\nconditions: true\n";
         let json = r#"{"waves": [{"upTo": "10%", "nodes": {"matchLabels": {"pool": "a"}}}, {}], "approved": {"3": 2}, "conditions": true}"#;
         let of_file = Policy::default().unready(UnreadyPolicy::WithinBudget).burst(7);
-        let policies = Policies::new(of_file, Role::Controller);
+        let policies = Policies::new(of_file, ProcessRole::Controller);
         let [one, other] = [yaml, json].map(|text| {
             policies.read(&with_policy("RollingUpdate", text), &Granted::default()).policy.unwrap()
         });
@@ -262,7 +262,7 @@ mod tests {
             ("paused: true\npaused: false", "duplicate"),
             ("", "must be an object"),
         ] {
-            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            let reading = read(ProcessRole::Controller, &with_policy("RollingUpdate", text));
             let (policy, problem) = (reading.policy.unwrap(), reading.problem.unwrap());
             assert!(policy.rollout.is_some_and(|rollout| rollout.paused), "{text}");
             assert!(problem.message.contains(part), "{}", problem.message);
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_policy_beyond_the_powers_of_its_namespace_pauses_and_keeps_turns() {
         let ds = with_policy("RollingUpdate", "turn: {cordon: true}\nwaves: [{}]");
-        let policies = Policies::new(Policy::default(), Role::Controller);
+        let policies = Policies::new(Policy::default(), ProcessRole::Controller);
         assert!(
             policies.needs_powers(&ds)
                 && !policies.needs_powers(&with_policy("RollingUpdate", "waves: [{}]"))
@@ -295,8 +295,10 @@ mod tests {
             Granted { unreadable: Some("namespaces is forbidden".to_owned()), ..Granted::default() };
         let message = policies.read(&ds, &unreadable).problem.unwrap().message;
         assert!(message.ends_with(" (no namespace can be read: namespaces is forbidden)"), "{message}");
-        let file =
-            Policies::new(Policy::default().turn(TurnMode::Take(TurnPolicy::default())), Role::Controller);
+        let file = Policies::new(
+            Policy::default().turn(TurnMode::Take(TurnPolicy::default())),
+            ProcessRole::Controller,
+        );
         assert_eq!(
             file.read(&with_policy("RollingUpdate", "{}"), &Granted::default()).problem,
             None,
@@ -309,35 +311,36 @@ mod tests {
     fn a_controller_leaves_turns_to_the_driver() {
         let granted = Granted { powers: Permissions::all(), unreadable: None };
         let text = format!("{DRIVE}\nturn: {{cordon: true}}");
-        let reading = Policies::new(Policy::default(), Role::Controller)
+        let reading = Policies::new(Policy::default(), ProcessRole::Controller)
             .read(&with_policy("OnDelete", &text), &granted);
         assert_eq!((reading.policy.unwrap().turn, reading.turns_of), (Some(TurnMode::Keep), TurnsOf::Driver));
-        let reading =
-            Policies::new(Policy::default(), Role::Driver).read(&with_policy("OnDelete", &text), &granted);
+        let reading = Policies::new(Policy::default(), ProcessRole::Driver)
+            .read(&with_policy("OnDelete", &text), &granted);
         assert!(matches!(reading.policy.unwrap().turn, Some(TurnMode::Take(_))));
         assert_eq!(reading.turns_of, TurnsOf::This);
     }
 
     #[test]
     fn the_turns_of_a_daemon_set_that_is_driven_no_more_are_the_drivers_to_end() {
-        let has_stopped = |role: Role, strategy: &str, text: &str| {
+        let has_stopped = |role: ProcessRole, strategy: &str, text: &str| {
             Policies::new(Policy::default(), role).has_stopped_driving(&with_policy(strategy, text))
         };
         let driven = format!("{DRIVE}\nturn: {{}}");
-        assert!(!has_stopped(Role::Driver, "OnDelete", &driven));
+        assert!(!has_stopped(ProcessRole::Driver, "OnDelete", &driven));
         assert!(
-            has_stopped(Role::Driver, "OnDelete", "{}") && has_stopped(Role::Driver, "OnDelete", "turn: {}")
+            has_stopped(ProcessRole::Driver, "OnDelete", "{}")
+                && has_stopped(ProcessRole::Driver, "OnDelete", "turn: {}")
         );
         assert!(
-            !has_stopped(Role::Driver, "OnDelete", "turn: {cordn: true}"),
+            !has_stopped(ProcessRole::Driver, "OnDelete", "turn: {cordn: true}"),
             "a typing error uncordons no node"
         );
-        assert!(has_stopped(Role::Driver, "RollingUpdate", "{}"));
-        assert!(!has_stopped(Role::Driver, "RollingUpdate", "turn: {}"), "they are the controller's");
-        assert!(!has_stopped(Role::Controller, "OnDelete", "{}"), "it plans each DaemonSet");
+        assert!(has_stopped(ProcessRole::Driver, "RollingUpdate", "{}"));
+        assert!(!has_stopped(ProcessRole::Driver, "RollingUpdate", "turn: {}"), "they are the controller's");
+        assert!(!has_stopped(ProcessRole::Controller, "OnDelete", "{}"), "it plans each DaemonSet");
         let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
         let file = Policy::default().drive(Some(drive)).turn(TurnMode::Take(TurnPolicy::default()));
-        let policies = Policies::new(file, Role::Driver);
+        let policies = Policies::new(file, ProcessRole::Driver);
         assert!(!policies.has_stopped_driving(&ds("OnDelete", json!({}))));
         assert!(
             policies.has_stopped_driving(&ds("RollingUpdate", json!({}))),
@@ -351,11 +354,11 @@ mod tests {
         let nine = |alias: &str| [alias; 9].join(", ");
         let doubling = (1..9).map(|line| format!("&a{line} [{}]", nine(&format!("*a{}", line - 1))));
         let bomb = format!("waves: [&a0 {{}}, {}]", doubling.collect::<Vec<_>>().join(", "));
-        let reading = read(Role::Controller, &with_policy("RollingUpdate", &bomb));
+        let reading = read(ProcessRole::Controller, &with_policy("RollingUpdate", &bomb));
         let message = reading.problem.unwrap().message;
         assert!(message.contains("alias"), "{message}");
         let shared = "waves: [{nodes: &pool {matchLabels: {pool: a}}, upTo: 1}, {nodes: *pool}]";
-        assert_eq!(read(Role::Controller, &with_policy("RollingUpdate", shared)).problem, None);
+        assert_eq!(read(ProcessRole::Controller, &with_policy("RollingUpdate", shared)).problem, None);
     }
 
     /// The policy of the file may fit one DaemonSet and not the other.
@@ -364,7 +367,7 @@ mod tests {
         let on_failure: daemonset::policy::FailurePolicy =
             from_value(json!({"availableWithinSeconds": 30})).unwrap();
         let of_file = Policy::default().rollout(RolloutPolicy::default().on_failure(on_failure));
-        let policies = Policies::new(of_file, Role::Controller);
+        let policies = Policies::new(of_file, ProcessRole::Controller);
         let mut ds = ds("RollingUpdate", json!({}));
         assert_eq!(policies.read(&ds, &Granted::default()).problem, None);
         ds.spec.min_ready_seconds = 60;
@@ -376,7 +379,7 @@ mod tests {
             "{message}"
         );
         assert_eq!(
-            Policies::new(policies.of_file, Role::Driver).read(&ds, &Granted::default()).problem,
+            Policies::new(policies.of_file, ProcessRole::Driver).read(&ds, &Granted::default()).problem,
             None,
             "it is not driven"
         );
@@ -386,7 +389,7 @@ mod tests {
     fn a_problem_is_reported_once_for_each_text() {
         let mut rollout = Rollout::default();
         let mut is_reported = |text: &str| {
-            let reading = read(Role::Controller, &with_policy("RollingUpdate", text));
+            let reading = read(ProcessRole::Controller, &with_policy("RollingUpdate", text));
             rollout.new_problem(reading.problem).is_some()
         };
         let reported = ["waves: 1", "waves: 1", "waves: 2", "{}", "waves: 2"].map(&mut is_reported);
@@ -395,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_driver_plans_only_what_asks_to_be_driven() {
-        let driven = read(Role::Driver, &with_policy("OnDelete", DRIVE));
+        let driven = read(ProcessRole::Driver, &with_policy("OnDelete", DRIVE));
         assert!(driven.policy.is_some_and(|policy| policy.drive.is_some()) && driven.problem.is_none());
         for (strategy, text, expected) in [
             ("OnDelete", "{}", None),
@@ -404,7 +407,7 @@ mod tests {
             ("OnDelete", "drive: {type: OnDelete}", Some("InvalidRolloutPolicy")),
             ("OnDelete", "waves: 1", Some("InvalidRolloutPolicy")),
         ] {
-            let reading = read(Role::Driver, &with_policy(strategy, text));
+            let reading = read(ProcessRole::Driver, &with_policy(strategy, text));
             assert_eq!((&reading.policy, reason(&reading)), (&None, expected), "{strategy} {text}");
         }
     }
@@ -412,7 +415,7 @@ mod tests {
     #[test]
     fn the_file_of_a_driver_drives_every_daemon_set_with_on_delete() {
         let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
-        let policies = Policies::new(Policy::default().drive(Some(drive)), Role::Driver);
+        let policies = Policies::new(Policy::default().drive(Some(drive)), ProcessRole::Driver);
         assert!(policies.read(&ds("OnDelete", json!({})), &Granted::default()).policy.is_some());
         let other = policies.read(&ds("RollingUpdate", json!({})), &Granted::default());
         assert_eq!((other.policy, other.problem), (None, None));
@@ -420,8 +423,10 @@ mod tests {
 
     #[test]
     fn a_controller_leaves_the_update_to_a_driver() {
-        let reading =
-            read(Role::Controller, &with_policy("OnDelete", &format!("{DRIVE}\nwaves: [{{upTo: 1}}]")));
+        let reading = read(
+            ProcessRole::Controller,
+            &with_policy("OnDelete", &format!("{DRIVE}\nwaves: [{{upTo: 1}}]")),
+        );
         assert_eq!(reason(&reading), Some("UpdateNotDriven"));
         let policy = reading.policy.unwrap();
         assert!(policy.drive.is_none());
@@ -433,27 +438,27 @@ mod tests {
         let readme = include_str!("../../README.md");
         let between = |from: &str, to: &str| readme.split_once(from).unwrap().1.split_once(to).unwrap().0;
         let steered = with_policy("RollingUpdate", between("rollout.daemonset/policy='", "'\n"));
-        let reading = read(Role::Controller, &steered);
+        let reading = read(ProcessRole::Controller, &steered);
         assert_eq!(reading.problem, None);
         assert_eq!(reading.policy.unwrap().rollout.unwrap().waves.len(), 3);
         let turns = between("before and after its pod is replaced:\n\n```yaml\n", "```");
         let granted = Granted { powers: Permissions::all(), unreadable: None };
-        let reading = Policies::new(Policy::default(), Role::Controller)
+        let reading = Policies::new(Policy::default(), ProcessRole::Controller)
             .read(&with_policy("RollingUpdate", turns), &granted);
         assert_eq!(reading.problem, None);
         let driven = between("a policy that says how to update:\n\n```yaml\n", "```");
         let driven: DaemonSet = from_value(yaml::read(driven).unwrap()).unwrap();
-        let reading = read(Role::Driver, &driven);
+        let reading = read(ProcessRole::Driver, &driven);
         assert_eq!(reading.problem, None);
         assert!(reading.policy.is_some_and(|policy| policy.rollout.is_some()));
     }
 
     #[test]
     fn a_comparison_reads_no_annotations() {
-        let reading = read(Role::Comparison, &with_policy("RollingUpdate", "waves: 1"));
+        let reading = read(ProcessRole::Comparison, &with_policy("RollingUpdate", "waves: 1"));
         assert_eq!((reading.policy, reading.problem), (Some(Policy::default()), None));
         let steered = with_policy("RollingUpdate", "{}");
-        let may_steer = [Role::Comparison, Role::Driver, Role::Controller]
+        let may_steer = [ProcessRole::Comparison, ProcessRole::Driver, ProcessRole::Controller]
             .map(|role| Policies::new(Policy::default(), role).may_steer(&steered));
         assert_eq!(may_steer, [false, true, true]);
     }

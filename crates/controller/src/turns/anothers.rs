@@ -16,11 +16,11 @@ const MEMORY: Duration = Duration::from_secs(3600);
 
 /// The keys of turns that this process has ended; clones are the same.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct AnothersTurns(Arc<Mutex<HashMap<String, Seen>>>);
+pub(crate) struct AnothersTurns(Arc<Mutex<HashMap<String, SeenPod>>>);
 
 /// The turns of one key.
 #[derive(Debug)]
-struct Seen {
+struct SeenPod {
     /// The last request of each node.
     requests: HashMap<NodeName, String>,
     /// Whether one has begun after its end.
@@ -35,7 +35,7 @@ impl AnothersTurns {
         let Some(request) = turns::request(node, key) else { return };
         self.with(|by_key| {
             by_key.retain(|_, seen| seen.at.elapsed() < MEMORY);
-            let new = || Seen { requests: HashMap::new(), has_begun_again: false, at: Instant::now() };
+            let new = || SeenPod { requests: HashMap::new(), has_begun_again: false, at: Instant::now() };
             let seen = by_key.entry(key.to_owned()).or_insert_with(new);
             seen.requests.insert(node.metadata.name.clone(), request.to_owned());
             seen.at = Instant::now();
@@ -66,7 +66,7 @@ impl AnothersTurns {
         self.with(|by_key| by_key.remove(key));
     }
 
-    fn with<T>(&self, look: impl FnOnce(&mut HashMap<String, Seen>) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&mut HashMap<String, SeenPod>) -> T) -> T {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -19,21 +19,21 @@ const OLDEST_LIST: Duration = Duration::from_secs(10);
 
 /// The DaemonSets of the cluster; clones share their lists.
 #[derive(Clone)]
-pub(crate) struct Daemons {
+pub(crate) struct DaemonReader {
     caches: Caches,
     client: Client,
     /// Whether the cache has all of them.
     is_whole: bool,
-    listed: Arc<Mutex<Option<Listed>>>,
+    listed: Arc<Mutex<Option<ListedDaemons>>>,
 }
 
 /// A list, and when it was read.
-type Listed = (Instant, Vec<DaemonSet>);
+type ListedDaemons = (Instant, Vec<DaemonSet>);
 
-impl Daemons {
+impl DaemonReader {
     pub(crate) fn new(caches: Caches, client: Client, scope: &Scope) -> Self {
         let is_whole = scope.namespace.is_none() && scope.selector.is_none();
-        Daemons { caches, client, is_whole, listed: Arc::default() }
+        DaemonReader { caches, client, is_whole, listed: Arc::default() }
     }
 
     /// The owners whose pods are daemons: all of them, since a drain may evict the pods of one that is missing here.

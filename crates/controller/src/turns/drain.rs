@@ -3,11 +3,11 @@
 //! The pods of the node are watched for as long as the drain takes. Before the gate opens they are listed once more, after the node was
 //! read with its turn, and the gate is written only if the node is still the same: so no pod that was bound before the cordon is missed.
 
-use super::daemons::Daemons;
-use super::drained_pod::{DrainedPod, Shown, list, on_node};
+use super::daemons::DaemonReader;
+use super::drained_pod::{DrainedPod, WatchedPods, list, on_node};
 use crate::caches::Caches;
 use crate::clock::Clock;
-use crate::executor::Executor;
+use crate::executor::ActionExecutor;
 use crate::executor::turns::{EvictionAnswer, GateAnswer};
 use crate::other_controller::OtherController;
 use crate::response::error_chain;
@@ -53,7 +53,7 @@ const NAMES: usize = 5;
 
 /// A node to drain, for one turn of a DaemonSet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct DrainTarget {
     pub(crate) node: NodeName,
     pub(crate) uid: Uid,
     /// The turn's request, which is the answer of the gate.
@@ -63,14 +63,20 @@ pub(crate) struct Target {
     pub(crate) policy: DrainPolicy,
 }
 
-impl Target {
+impl DrainTarget {
     /// The node in this turn of the DaemonSet with this key, if its gate is closed; `None` where nothing is to be drained.
     pub(crate) fn new(node: &Node, key: &str, policy: &DrainPolicy) -> Option<Self> {
         let request = turns::request(node, key)?.to_owned();
         let gate = turns::gate_annotation(DRAINED, key);
         let is_open = node.metadata.annotations.get(&gate) == Some(request.as_str());
         let (name, uid) = (node.metadata.name.clone(), node.metadata.uid.clone());
-        (!is_open).then(|| Target { node: name, uid, request, key: key.to_owned(), policy: policy.clone() })
+        (!is_open).then(|| DrainTarget {
+            node: name,
+            uid,
+            request,
+            key: key.to_owned(),
+            policy: policy.clone(),
+        })
     }
 }
 
@@ -78,21 +84,21 @@ impl Target {
 #[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) caches: Caches,
-    pub(crate) daemons: Daemons,
+    pub(crate) daemons: DaemonReader,
     pub(crate) reads: Client,
-    pub(crate) executor: Executor,
+    pub(crate) executor: ActionExecutor,
     pub(crate) clock: Clock,
     pub(crate) other_controller: OtherController,
 }
 
 /// The drain of one node.
 pub(crate) struct NodeDrain {
-    target: Target,
+    target: DrainTarget,
     /// Events are about it.
     daemon_set: Arc<DaemonSet>,
     tools: Tools,
     /// The pods that were asked for.
-    asked: HashMap<Uid, Asked>,
+    asked: HashMap<Uid, AskedEviction>,
     /// The messages of the events that were recorded.
     told: HashSet<String>,
     /// How often these objects could not be read, since they were read last.
@@ -100,7 +106,7 @@ pub(crate) struct NodeDrain {
 }
 
 /// The eviction of a pod that was asked for.
-struct Asked {
+struct AskedEviction {
     /// When it was asked for first.
     since: Instant,
     /// When it may be asked for again.
@@ -116,7 +122,7 @@ enum Next {
 }
 
 impl NodeDrain {
-    pub(crate) fn new(target: Target, daemon_set: Arc<DaemonSet>, tools: Tools) -> Self {
+    pub(crate) fn new(target: DrainTarget, daemon_set: Arc<DaemonSet>, tools: Tools) -> Self {
         let (asked, told, failures) = (HashMap::new(), HashSet::new(), HashMap::new());
         NodeDrain { target, daemon_set, tools, asked, told, failures }
     }
@@ -126,7 +132,7 @@ impl NodeDrain {
         let pods: Api<DrainedPod> = Api::all(self.tools.reads.clone());
         let config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
         let mut events = pin!(watcher(pods, config.fields(&on_node(self.target.node.as_str()))));
-        let (mut shown, mut backoff) = (Shown::default(), WatchBackoff::default());
+        let (mut shown, mut backoff) = (WatchedPods::default(), WatchBackoff::default());
         let mut look_at = Instant::now() + LONGEST_WAIT;
         loop {
             let mut event = tokio::select! {
@@ -182,7 +188,7 @@ impl NodeDrain {
     /// The node as the cache has it, while it is in this turn and the gate is closed.
     fn node(&self) -> Option<Arc<Node>> {
         let node = self.tools.caches.nodes.get(&ObjectRef::new(self.target.node.as_str()))?;
-        let now = Target::new(&node, &self.target.key, &self.target.policy);
+        let now = DrainTarget::new(&node, &self.target.key, &self.target.policy);
         (now.as_ref() == Some(&self.target)).then_some(node)
     }
 
@@ -251,7 +257,8 @@ impl NodeDrain {
             let EvictionAnswer::Known(outcome, message) = answer else { return Next::End };
             // Also where it was accepted: a pod that does not go is asked for again.
             let again = Instant::now() + retry_after();
-            let asked = self.asked.entry(evict.pod.uid.clone()).or_insert(Asked { since: now, again });
+            let asked =
+                self.asked.entry(evict.pod.uid.clone()).or_insert(AskedEviction { since: now, again });
             asked.again = again;
             let is_long = outcome == EvictionOutcome::Rejected && asked.since.elapsed() > LONG_WAIT;
             let pod = format!("{}/{}", evict.pod.namespace, evict.pod.name);

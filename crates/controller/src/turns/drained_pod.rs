@@ -64,14 +64,14 @@ pub(super) async fn list(client: &Client, node: &str) -> kube::Result<Vec<Pod>> 
 
 /// The pods of a node as the watch has shown them last.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct WatchedPods {
     pods: BTreeMap<(String, String), Pod>,
     /// Those of a list that is not complete.
     listed: BTreeMap<(String, String), Pod>,
     is_listed: bool,
 }
 
-impl Shown {
+impl WatchedPods {
     pub(super) fn take(&mut self, event: Event<DrainedPod>) {
         let key = |pod: &Pod| (pod.metadata.namespace.clone(), pod.metadata.name.clone());
         match event {

@@ -23,12 +23,12 @@ pub(crate) struct Capacity {
     #[serde(default)]
     metadata: ObjectMeta,
     #[serde(default)]
-    status: Status,
+    status: NodeStatusForm,
 }
 resource_of!(Capacity, WholeNode);
 
 #[derive(Debug, Clone, Default, Deserialize)]
-struct Status {
+struct NodeStatusForm {
     #[serde(default, deserialize_with = "null_is_default")]
     allocatable: ResourceList,
 }
@@ -45,11 +45,11 @@ pub(crate) type Free = HashMap<NodeName, Arc<ResourceList>>;
 pub(crate) struct FreeResources {
     pods: SideWatch<Pod>,
     nodes: SideWatch<Capacity>,
-    known: Arc<Known>,
+    known: Arc<KnownNodes>,
 }
 
 /// What both watches have shown.
-struct Known {
+struct KnownNodes {
     nodes: Mutex<Nodes>,
     caches: Caches,
     queue: Arc<Queue<Key>>,
@@ -77,7 +77,7 @@ struct Room {
 impl FreeResources {
     /// All DaemonSets are put into this queue once the lists are complete.
     pub(crate) fn new(caches: Caches, queue: Arc<Queue<Key>>) -> Self {
-        let known = Arc::new(Known { nodes: Mutex::default(), caches, queue });
+        let known = Arc::new(KnownNodes { nodes: Mutex::default(), caches, queue });
         FreeResources {
             pods: SideWatch::new("the requests of all pods", known.clone()),
             nodes: SideWatch::new("the resources of all nodes", known.clone()),
@@ -104,7 +104,7 @@ impl FreeResources {
     }
 }
 
-impl Known {
+impl KnownNodes {
     fn nodes(&self) -> MutexGuard<'_, Nodes> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,7 +166,7 @@ impl Room {
     }
 }
 
-impl Sink<Pod> for Known {
+impl Sink<Pod> for KnownNodes {
     fn take(&self, event: Event<Pod>) {
         let mut nodes = self.nodes();
         match event {
@@ -190,7 +190,7 @@ impl Sink<Pod> for Known {
     }
 }
 
-impl Sink<Capacity> for Known {
+impl Sink<Capacity> for KnownNodes {
     fn take(&self, event: Event<Capacity>) {
         let mut nodes = self.nodes();
         match event {
@@ -255,13 +255,13 @@ mod tests {
         from_value(json!({"metadata": {"name": name}, "status": {"allocatable": {"cpu": cpu}}})).unwrap()
     }
 
-    fn known() -> Known {
+    fn known() -> KnownNodes {
         let queue = Arc::new(Queue::new(Duration::ZERO));
-        Known { nodes: Mutex::default(), caches: Caches::empty().0, queue }
+        KnownNodes { nodes: Mutex::default(), caches: Caches::empty().0, queue }
     }
 
     /// The free cpu of each node, by name.
-    fn free(known: &Known) -> Vec<(String, String)> {
+    fn free(known: &KnownNodes) -> Vec<(String, String)> {
         let free = known.nodes().free();
         let cpu = |free: &ResourceList| to_value(&free["cpu"]).unwrap().as_str().unwrap().to_owned();
         let mut free: Vec<_> = free.iter().map(|(name, free)| (name.to_string(), cpu(free))).collect();

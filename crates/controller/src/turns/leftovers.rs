@@ -1,9 +1,9 @@
 //! The ends of turns that nobody plans for any more: of DaemonSets that are gone, and of those that a driver no longer drives.
 
 use super::anothers::AnothersTurns;
-use super::daemons::Daemons;
+use super::daemons::DaemonReader;
 use crate::caches::Caches;
-use crate::executor::Executor;
+use crate::executor::ActionExecutor;
 use crate::other_controller::OtherController;
 use crate::rollout::policy::Policies;
 use daemonset::kubernetes::well_known::TURN_PREFIX;
@@ -24,8 +24,8 @@ const AFTER_CHANGE: Duration = Duration::from_secs(2);
 /// Looks for them at the start, every ten minutes, and a moment after `changed`.
 pub(crate) struct Leftovers {
     pub(crate) caches: Caches,
-    pub(crate) daemons: Daemons,
-    pub(crate) executor: Executor,
+    pub(crate) daemons: DaemonReader,
+    pub(crate) executor: ActionExecutor,
     pub(crate) policies: Policies,
     pub(crate) anothers: AnothersTurns,
     pub(crate) other_controller: OtherController,

@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The metrics of all turns; clones share their values.
 #[derive(Clone, Default)]
 pub struct TurnMetrics {
-    nodes: Family<Labels, Gauge>,
+    nodes: Family<TurnLabels, Gauge>,
     /// The states of each DaemonSet that have a series.
     series: Arc<Mutex<HashMap<Key, BTreeMap<&'static str, i64>>>>,
 }
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Labels {
+struct TurnLabels {
     namespace: String,
     daemonset: String,
     state: &'static str,
@@ -67,8 +67,8 @@ impl TurnMetrics {
     }
 }
 
-fn labels(key: &Key, state: &'static str) -> Labels {
-    Labels { namespace: key.namespace.clone(), daemonset: key.name.clone(), state }
+fn labels(key: &Key, state: &'static str) -> TurnLabels {
+    TurnLabels { namespace: key.namespace.clone(), daemonset: key.name.clone(), state }
 }
 
 /// What the node waits for, if it is no limit.

@@ -20,32 +20,32 @@ pub(crate) use side_watch::Reading;
 
 use crate::caches::{Caches, Key};
 use crate::clock::Clock;
-use crate::executor::Executor;
+use crate::executor::ActionExecutor;
 use crate::other_controller::OtherController;
 use crate::queue::Queue;
 use crate::rollout::policy::Policies;
 use crate::tasks::Tasks;
 use crate::watches::Scope;
 use anothers::AnothersTurns;
-use daemons::Daemons;
+use daemons::DaemonReader;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::{DrainPolicy, Permissions};
 use daemonset::report::{NodeOutcome, Wait};
 use daemonset::{Action, Plan, TurnReason, turns};
-use drain::{DRAINED, Target, Tools};
+use drain::{DRAINED, DrainTarget, Tools};
 use drains::Drains;
 use free::FreeResources;
 use kube::Client;
 use kube::runtime::reflector::ObjectRef;
 use leftovers::Leftovers;
-use powers::NamespacePowers;
+use powers::WatchedPowers;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
 /// The parts of the process around turns; clones are the same ones.
 #[derive(Clone)]
 pub struct Turns {
-    powers: NamespacePowers,
+    powers: WatchedPowers,
     free: FreeResources,
     drains: Drains,
     /// Set where plans are executed.
@@ -60,7 +60,7 @@ impl Turns {
     /// Nothing is watched before a policy asks for it, and the process is connected.
     pub fn new(caches: &Caches, queue: &Arc<Queue<Key>>) -> Self {
         Turns {
-            powers: NamespacePowers::new(caches.clone(), Arc::clone(queue)),
+            powers: WatchedPowers::new(caches.clone(), Arc::clone(queue)),
             free: FreeResources::new(caches.clone(), Arc::clone(queue)),
             drains: Drains::default(),
             tools: Arc::default(),
@@ -78,13 +78,13 @@ impl Turns {
     /// Drains nodes, and ends turns that are nobody's, with this executor.
     pub(crate) fn act(
         &self,
-        executor: &Executor,
+        executor: &ActionExecutor,
         (caches, policies): (&Caches, &Policies),
         (reads, scope): (&Client, &Scope),
         (clock, other_controller): (&Clock, &OtherController),
         tasks: &Tasks,
     ) {
-        let daemons = Daemons::new(caches.clone(), reads.clone(), scope);
+        let daemons = DaemonReader::new(caches.clone(), reads.clone(), scope);
         let leftovers = Leftovers {
             caches: caches.clone(),
             daemons: daemons.clone(),
@@ -139,7 +139,7 @@ impl Turns {
         let waiting = plan.report.nodes.iter().filter(|verdict| waits_for_drain(&verdict.outcome));
         let target = |node: &NodeName| {
             let node = tools.caches.nodes.get(&ObjectRef::new(node.as_str()))?;
-            Target::new(&node, &turn_key, policy)
+            DrainTarget::new(&node, &turn_key, policy)
         };
         let targets = waiting.filter_map(|verdict| target(&verdict.node)).collect();
         self.drains.follow(key, ds, targets, tools);

@@ -26,13 +26,13 @@ resource_of!(Namespace, WholeNamespace);
 
 /// The powers of all namespaces. They are watched once the first policy needs one.
 #[derive(Clone)]
-pub(crate) struct NamespacePowers {
+pub(crate) struct WatchedPowers {
     watch: SideWatch<Namespace>,
-    known: Arc<Known>,
+    known: Arc<KnownPowers>,
 }
 
 /// The powers that the watch has shown.
-struct Known {
+struct KnownPowers {
     powers: Mutex<ByName>,
     caches: Caches,
     queue: Arc<Queue<Key>>,
@@ -46,11 +46,11 @@ struct ByName {
     listed: HashMap<String, Permissions>,
 }
 
-impl NamespacePowers {
+impl WatchedPowers {
     /// The DaemonSets whose policy needs a power are put into this queue when the powers of their namespace change.
     pub(crate) fn new(caches: Caches, queue: Arc<Queue<Key>>) -> Self {
-        let known = Arc::new(Known { powers: Mutex::default(), caches, queue });
-        NamespacePowers { watch: SideWatch::new("namespaces", known.clone()), known }
+        let known = Arc::new(KnownPowers { powers: Mutex::default(), caches, queue });
+        WatchedPowers { watch: SideWatch::new("namespaces", known.clone()), known }
     }
 
     pub(crate) fn connect(&self, client: &Client, tasks: &Tasks) {
@@ -63,7 +63,7 @@ impl NamespacePowers {
     }
 }
 
-impl Known {
+impl KnownPowers {
     fn powers(&self) -> MutexGuard<'_, ByName> {
         self.powers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +92,7 @@ impl Known {
     }
 }
 
-impl Sink<Namespace> for Known {
+impl Sink<Namespace> for KnownPowers {
     fn take(&self, event: Event<Namespace>) {
         match event {
             Event::Init => self.powers().listed.clear(),

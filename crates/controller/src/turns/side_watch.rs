@@ -96,7 +96,7 @@ where
     async fn follow(self, client: Client) {
         self.asked.notified().await;
         tracing::info!("a policy asks for {}: their watch begins", self.objects);
-        let (mut backoff, mut failing) = (WatchBackoff::default(), Failing::default());
+        let (mut backoff, mut failing) = (WatchBackoff::default(), FailingSideWatch::default());
         loop {
             let config = Config::default().timeout(WATCH_SECONDS).page_size(PAGE_SIZE);
             let mut events = pin!(watcher(Api::<K>::all(client.clone()), config));
@@ -106,7 +106,7 @@ where
                         backoff.succeeded(&event);
                         // The begin of a list is no success yet.
                         if !matches!(event, Event::Init) {
-                            failing = Failing::default();
+                            failing = FailingSideWatch::default();
                         }
                         let is_listed = matches!(event, Event::InitDone);
                         self.sink.take(event);
@@ -130,7 +130,7 @@ where
 
     /// Notes a failure of the watch. One that is interrupted goes on with what it has shown. Returns whether what it has shown counts no
     /// more.
-    fn note_failure(&self, error: &WatchError, failing: &mut Failing) -> bool {
+    fn note_failure(&self, error: &WatchError, failing: &mut FailingSideWatch) -> bool {
         let is_refused = is_forbidden(error);
         let error = error_chain(error);
         let mut reading = self.reading();
@@ -155,12 +155,12 @@ where
 
 /// How long a watch fails.
 #[derive(Debug, Default)]
-struct Failing {
+struct FailingSideWatch {
     since: Option<Instant>,
     refused_since: Option<Instant>,
 }
 
-impl Failing {
+impl FailingSideWatch {
     /// A failure comes now: whether it lasts for so long that the objects count as unreadable. Those that were read before do so only
     /// where they are refused.
     fn for_long(&mut self, is_refused: bool, was_read: bool) -> bool {

@@ -10,7 +10,7 @@ const NAMES: usize = 5;
 
 /// What the events have told.
 #[derive(Debug, Clone, Default)]
-pub struct Story {
+pub struct TurnStory {
     /// The nodes that wait for gates; `None` before the first plan of the process, whose predecessor has told of them.
     waiting: Option<BTreeSet<NodeName>>,
     overdue: BTreeSet<NodeName>,
@@ -24,7 +24,7 @@ pub(crate) struct Told {
     pub(crate) message: String,
 }
 
-impl Story {
+impl TurnStory {
     /// The events that are due now.
     pub(crate) fn observe(&mut self, plan: &Plan) -> Vec<Told> {
         let waiting = waiting(plan);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_node_that_waits_is_told_once_and_again_when_it_is_overdue() {
-        let mut story = Story::default();
+        let mut story = TurnStory::default();
         let mut told = |waiting: &[&str], now: &str| {
             let events = story.observe(&plan(waiting, now));
             events.into_iter().map(|event| format!("{}: {}", event.reason, event.message)).collect::<Vec<_>>()

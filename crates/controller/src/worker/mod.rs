@@ -13,7 +13,7 @@ use crate::caches::{Caches, Key};
 use crate::clock::Clock;
 use crate::comparison::Comparison;
 use crate::connection::Connection;
-use crate::executor::{ExecuteError, Executor};
+use crate::executor::{ActionExecutor, ExecuteError};
 use crate::metrics::Metrics;
 use crate::other_controller::OtherController;
 use crate::output::Output;
@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use steer::Follow;
+use steer::IsPlanned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -47,7 +47,7 @@ const MAX_SLOW: usize = 16;
 #[expect(clippy::large_enum_variant, reason = "a process has one")]
 pub enum Mode {
     /// Execute it.
-    Execute(Executor),
+    Execute(ActionExecutor),
     /// Print it, and change nothing.
     DryRun(Output),
     /// Compare it with the actions of another controller, and change nothing.
@@ -151,7 +151,7 @@ impl Worker {
             .unwrap_or_else(|| PerDaemonSet::new(ds.metadata.uid.clone(), self.policies.of_file().clone()));
         state.absent_since = None;
         let (result, settles_at) = match self.set_policy(key, &ds, &mut state) {
-            Follow::Plan => match self.stops_beside_another(key, &ds) {
+            IsPlanned::Plan => match self.stops_beside_another(key, &ds) {
                 None => (self.sync(key, &ds, &mut state).await, state.in_flight.next_settle()),
                 until => {
                     self.turns.stop(key);
@@ -159,7 +159,7 @@ impl Worker {
                 }
             },
             // Outcomes that are still unknown are read when it is planned again.
-            Follow::LeaveAlone => (Ok(()), None),
+            IsPlanned::LeaveAlone => (Ok(()), None),
         };
         if let Some(at) = settles_at {
             self.queue.add_at(key.clone(), at);
@@ -259,7 +259,7 @@ mod tests {
     use crate::event_recorder::EventRecorder;
     use crate::other_controller::Reaction;
     use crate::response::ActingClient;
-    use crate::rollout::policy::Role;
+    use crate::rollout::policy::ProcessRole;
     use crate::tasks::Tasks;
     use daemonset::Policy;
     use daemonset::model::{DaemonSet, Uid};
@@ -275,7 +275,7 @@ mod tests {
             caches,
             queue,
             mode: Mode::DryRun(Output::default()),
-            policies: Policies::new(Policy::default(), Role::Controller),
+            policies: Policies::new(Policy::default(), ProcessRole::Controller),
             status_interval: Duration::ZERO,
             verification: Verification::one_in(1),
             recorder: None,
@@ -333,7 +333,7 @@ mod tests {
         let (service, _server) = tower_test::mock::pair::<http::Request<Body>, http::Response<Body>>();
         let client = ActingClient::new(kube::Client::new(service, "ns"), RenewDeadline::without_lease());
         let events = EventRecorder::new(client.clone(), Clock::default(), &Tasks::default());
-        let executor = Executor::new(client, events.clone(), Metrics::default());
+        let executor = ActionExecutor::new(client, events.clone(), Metrics::default());
         (Worker { mode: Mode::Execute(executor), ..worker(caches, Clock::default()) }, events)
     }
 
@@ -363,7 +363,7 @@ mod tests {
         let mut again = gone;
         again.metadata.uid = "again".into();
         // It asks nothing of a driver.
-        let policies = Policies::new(Policy::default(), Role::Driver);
+        let policies = Policies::new(Policy::default(), ProcessRole::Driver);
         let worker = Worker { policies, ..worker };
         writers.daemon_sets.apply_watcher_event(&Event::Apply(again));
 

@@ -25,13 +25,13 @@ use tokio::time::Instant;
 type List<'i, K> = &'i [Arc<K>];
 
 /// The objects that the state of a DaemonSet keeps beside the caches.
-type Kept<'s> = (&'s mut WrittenRevisions, &'s WholePods, &'s Free);
+type KeptObjects<'s> = (&'s mut WrittenRevisions, &'s WholePods, &'s Free);
 
 /// All objects, for the library.
 type Listed<'i> = Observed<'i, Vec<NodeView<'i>>, List<'i, Pod>, List<'i, ControllerRevision>>;
 
 /// All objects that a plan may depend on.
-pub(super) struct Input {
+pub(super) struct PlanInput {
     /// All nodes.
     nodes: Vec<Arc<Node>>,
     /// The version of the list of nodes, if known.
@@ -48,13 +48,13 @@ pub(super) struct Input {
     pub(super) is_always_recorded: bool,
 }
 
-impl Input {
+impl PlanInput {
     /// The content of the caches now.
     pub(super) fn from_caches(caches: &Caches, key: &Key) -> Self {
         let namespace = key.namespace.as_str();
         // Before the pods, which may be newer than their version but never older.
         let (pods_version, nodes_version) = (caches.pods_version(), caches.nodes_version());
-        Input {
+        PlanInput {
             nodes: caches.nodes.state(),
             nodes_version,
             free: Free::default(),
@@ -66,7 +66,7 @@ impl Input {
     }
 
     /// Completed by the objects that the DaemonSet's own state has.
-    fn completed(mut self, (written, whole, free): Kept<'_>) -> Self {
+    fn completed(mut self, (written, whole, free): KeptObjects<'_>) -> Self {
         self.revisions = written.newest(self.revisions);
         whole.replace(&mut self.pods);
         self.free = free.clone();
@@ -129,7 +129,7 @@ impl Worker {
     ) -> Result<Option<Audited>, ExecuteError> {
         if self.recorder.is_some() {
             // A recording has all objects.
-            return self.plan_listed(key, ds, state, Input::from_caches(&self.caches, key));
+            return self.plan_listed(key, ds, state, PlanInput::from_caches(&self.caches, key));
         }
         self.check_may_act()?;
         let start = Instant::now();
@@ -233,8 +233,8 @@ impl Worker {
     }
 
     /// The content of the caches now, completed by the state of the DaemonSet.
-    fn input(&self, key: &Key, kept: Kept<'_>) -> Input {
-        Input::from_caches(&self.caches, key).completed(kept)
+    fn input(&self, key: &Key, kept: KeptObjects<'_>) -> PlanInput {
+        PlanInput::from_caches(&self.caches, key).completed(kept)
     }
 
     /// As [`plan_changes`](Self::plan_changes), for other objects than those of the caches.
@@ -243,7 +243,7 @@ impl Worker {
         key: &Key,
         ds: &DaemonSet,
         state: &mut PerDaemonSet,
-        mut input: Input,
+        mut input: PlanInput,
     ) -> Result<Option<Audited>, ExecuteError> {
         self.check_may_act()?;
         let start = Instant::now();
@@ -364,7 +364,7 @@ mod tests {
             },
         }))
         .unwrap();
-        let [known, whole] = [&["a"][..], &["a", "missed"]].map(|names| Input {
+        let [known, whole] = [&["a"][..], &["a", "missed"]].map(|names| PlanInput {
             nodes: names.iter().map(|name| Arc::new(node(name))).collect(),
             nodes_version: None,
             free: Free::default(),

@@ -2,7 +2,7 @@
 
 use super::{Mode, Worker};
 use crate::caches::Key;
-use crate::executor::Executor;
+use crate::executor::ActionExecutor;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::policy::{Granted, PolicyProblem, PolicyReading};
 use crate::turns::{Free, Reading};
@@ -11,7 +11,7 @@ use daemonset::policy::{FitPolicy, Permissions};
 use daemonset::{EventType, Plan};
 
 /// Whether a DaemonSet is planned.
-pub(super) enum Follow {
+pub(super) enum IsPlanned {
     Plan,
     /// Its policy asks nothing of this process.
     LeaveAlone,
@@ -19,8 +19,8 @@ pub(super) enum Follow {
 
 impl Worker {
     /// Puts the policy of the DaemonSet's annotations in force.
-    pub(super) fn set_policy(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet) -> Follow {
-        let Some(granted) = self.granted(ds) else { return Follow::LeaveAlone };
+    pub(super) fn set_policy(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet) -> IsPlanned {
+        let Some(granted) = self.granted(ds) else { return IsPlanned::LeaveAlone };
         let mut reading = self.policies.read(ds, &granted);
         let asks_for_turns = reading.policy.as_ref().map(|policy| policy.turn.is_some());
         if asks_for_turns == Some(true) {
@@ -35,7 +35,7 @@ impl Worker {
         state.turns_of = turns_of;
         if policy.as_ref().is_some_and(|policy| policy.fit == FitPolicy::Hold) {
             match self.turns.free() {
-                Reading::NotYet => return Follow::LeaveAlone,
+                Reading::NotYet => return IsPlanned::LeaveAlone,
                 Reading::Read(free) => state.free = free,
                 // Nothing is known of any node: each pod fits.
                 Reading::Unreadable(reason) => {
@@ -56,10 +56,10 @@ impl Worker {
         }
         let Some(policy) = policy else {
             self.stop_driving(key, state);
-            return Follow::LeaveAlone;
+            return IsPlanned::LeaveAlone;
         };
         state.in_flight.driver.set_policy(policy);
-        Follow::Plan
+        IsPlanned::Plan
     }
 
     /// The powers of the DaemonSet's annotations; `None` while they are not known yet.
@@ -89,7 +89,7 @@ impl Worker {
     /// Reports how the rollout goes on, in metrics and in the events that follow no write of this plan.
     pub(super) fn report_rollout(
         &self,
-        executor: &Executor,
+        executor: &ActionExecutor,
         key: &Key,
         ds: &DaemonSet,
         plan: &Plan,

@@ -1,10 +1,10 @@
 //! One reconcile of one DaemonSet: plan, then execute, print or compare.
 
-use super::plan::{Audited, Input};
+use super::plan::{Audited, PlanInput};
 use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::comparison::Reverted;
-use crate::executor::{ExecuteError, Executed, Executor};
+use crate::executor::{ActionExecutor, ExecuteError, Executed};
 use crate::per_daemon_set::PerDaemonSet;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference};
 use daemonset::{Action, ActionOutcome, Plan};
@@ -47,7 +47,7 @@ impl Worker {
 
     async fn plan_and_execute(
         &self,
-        executor: &Executor,
+        executor: &ActionExecutor,
         key: &Key,
         ds: &Arc<DaemonSet>,
         state: &mut PerDaemonSet,
@@ -63,7 +63,7 @@ impl Worker {
             // The watch of revisions may lag behind the watch that has shown the template. Stored revisions decide the new
             // number, so that no number is given twice.
             let revisions = executor.list_revisions(ds).await?;
-            let mut stored = Input::from_caches(&self.caches, key);
+            let mut stored = PlanInput::from_caches(&self.caches, key);
             stored.revisions = with_unselected(revisions, stored.revisions, ds);
             let Some(new) = self.plan_listed(key, ds, state, stored)? else { return Ok(()) };
             audited = new;
@@ -96,7 +96,7 @@ impl Worker {
 
     async fn execute(
         &self,
-        executor: &Executor,
+        executor: &ActionExecutor,
         key: &Key,
         ds: &DaemonSet,
         Audited { plan, status_delay }: Audited,
@@ -135,7 +135,7 @@ impl Worker {
         state: &mut PerDaemonSet,
         reverted: &Reverted,
     ) -> Option<Plan> {
-        let mut input = Input::from_caches(&self.caches, key);
+        let mut input = PlanInput::from_caches(&self.caches, key);
         input.pods_version = None;
         input.pods = reverted.pods(input.pods);
         input.revisions = reverted.revisions(input.revisions);

@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::caches::Key;
-use crate::executor::{ExecuteError, Executor};
+use crate::executor::{ActionExecutor, ExecuteError};
 use crate::per_daemon_set::PerDaemonSet;
 use crate::wants::reads_whole_pods;
 use daemonset::model::DaemonSet;
@@ -22,7 +22,7 @@ impl Worker {
     /// When they can't be read.
     pub(super) async fn read_whole_pods(
         &self,
-        executor: &Executor,
+        executor: &ActionExecutor,
         ds: &DaemonSet,
         state: &mut PerDaemonSet,
     ) -> Result<(), ExecuteError> {
@@ -37,7 +37,7 @@ impl Worker {
     /// Lets the drains follow a plan, and tells of its turns.
     pub(super) fn follow_turns(
         &self,
-        executor: &Executor,
+        executor: &ActionExecutor,
         key: &Key,
         ds: &Arc<DaemonSet>,
         plan: &Plan,

@@ -13,12 +13,12 @@ use daemonset_controller::clock::{BootClock, Clock};
 use daemonset_controller::connection::Connection;
 use daemonset_controller::controller::Controller;
 use daemonset_controller::event_recorder::{DRIVER, EventRecorder};
-use daemonset_controller::executor::Executor;
+use daemonset_controller::executor::ActionExecutor;
 use daemonset_controller::metrics::Metrics;
 use daemonset_controller::other_controller::{OtherController, Reaction};
 use daemonset_controller::queue::Queue;
 use daemonset_controller::response::ActingClient;
-use daemonset_controller::rollout::policy::{Policies, Role};
+use daemonset_controller::rollout::policy::{Policies, ProcessRole};
 use daemonset_controller::tasks::Tasks;
 use daemonset_controller::turns::Turns;
 use daemonset_controller::watches::Scope;
@@ -129,18 +129,18 @@ impl Cluster {
             calls_before: 0,
             controllers,
         };
-        cluster.start(CONTROLLER, Role::Controller).await;
+        cluster.start(CONTROLLER, ProcessRole::Controller).await;
         cluster
     }
 
     /// Starts a process. One that has this name already ends at once, as if it was killed.
-    pub async fn start(&mut self, name: &'static str, role: Role) {
+    pub async fn start(&mut self, name: &'static str, role: ProcessRole) {
         self.controllers.remove(name);
         let lead = (self.deadline.clone(), self.connection.clone());
         let policies = Policies::new(self.policy.clone(), role);
         let reaction = match role {
-            Role::Controller => self.reaction,
-            Role::Driver | Role::Comparison => Reaction::ActAnyway,
+            ProcessRole::Controller => self.reaction,
+            ProcessRole::Driver | ProcessRole::Comparison => Reaction::ActAnyway,
         };
         let with = (self.metrics.clone(), policies, reaction);
         let controller = start(&self.api, (name, role), lead, with).await;
@@ -390,21 +390,21 @@ fn status_is_right(ds: &Value, nodes: usize) -> Result<(), String> {
 /// Starts the controller as `run` does, for the DaemonSets with the label `trial=yes`.
 async fn start(
     api: &ApiServer,
-    (name, role): (&'static str, Role),
+    (name, role): (&'static str, ProcessRole),
     (deadline, connection): (RenewDeadline, Connection),
     (metrics, policies, reaction): (Metrics, Policies, Reaction),
 ) -> (Controller, Tasks) {
     let tasks = Tasks::default();
     let rights = match role {
-        Role::Driver => Rights::of_driver(),
-        Role::Controller | Role::Comparison => Rights::of_controller(),
+        ProcessRole::Driver => Rights::of_driver(),
+        ProcessRole::Controller | ProcessRole::Comparison => Rights::of_controller(),
     };
     let clock = api.state().store.clock.clone();
     let client = api.client(name, rights, &connection);
     let writes = ActingClient::new(client.clone(), deadline);
     let (caches, writers) = Caches::empty();
     let mut events = EventRecorder::new(writes.clone(), clock.clone(), &tasks);
-    if role == Role::Driver {
+    if role == ProcessRole::Driver {
         events = events.from_component(DRIVER);
     }
     let queue = Arc::new(Queue::new(Duration::from_millis(50)));
@@ -412,7 +412,7 @@ async fn start(
         turns: Turns::new(&caches, &queue),
         caches,
         queue,
-        mode: Mode::Execute(Executor::new(writes, events, metrics.clone())),
+        mode: Mode::Execute(ActionExecutor::new(writes, events, metrics.clone())),
         policies,
         status_interval: Duration::from_millis(500),
         verification: Verification::one_in(1),

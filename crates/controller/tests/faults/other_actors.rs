@@ -5,7 +5,7 @@ use crate::faults::{Fault, Verb};
 use crate::objects::{daemon_set, node, rolling};
 use crate::rollouts::POLICY;
 use crate::store::{Actor, Kind, id, text};
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -120,7 +120,7 @@ async fn alone_it_never_stops() {
     cluster.api.state().store.change(Actor::Others, &id(Kind::DaemonSet, AGENT), |ds| {
         ds["status"]["conditions"] = json!([{"type": "Stalled", "status": "True"}]);
     });
-    cluster.start(CONTROLLER, Role::Controller).await;
+    cluster.start(CONTROLLER, ProcessRole::Controller).await;
     cluster.release("agent:v3");
     cluster.done(HOUR).await;
     sleep(Duration::from_secs(30)).await;

@@ -11,7 +11,7 @@ use crate::store::{Actor, Id, Kind, id, text};
 use daemonset::Policy;
 use daemonset::kubernetes::go_json;
 use daemonset::policy::PodNames;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -96,9 +96,9 @@ async fn a_driver_marks_a_revision_without_the_escapes_of_go() {
     sleep(MINUTE).await;
     let script = cluster.revisions().pop().expect("a revision");
     store_as(&cluster, &script, &script["data"].to_string());
-    cluster.start(CONTROLLER, Role::Comparison).await;
+    cluster.start(CONTROLLER, ProcessRole::Comparison).await;
     cluster.annotate(POLICY, Some(&driven("waves: [{upTo: 1}, {}]")));
-    cluster.start(DRIVER, Role::Driver).await;
+    cluster.start(DRIVER, ProcessRole::Driver).await;
     cluster.done(HOUR).await;
     assert_eq!(events(&cluster, "FailedUpdate"), []);
     cluster.finish(80).await;
@@ -252,7 +252,7 @@ async fn a_pod_with_a_given_name_that_is_ours_counts_as_created() {
     }
     cluster.api.state().list_lag = Duration::from_millis(200);
     cluster.lag(Kind::Pod, Duration::from_secs(5));
-    cluster.start(CONTROLLER, Role::Controller).await;
+    cluster.start(CONTROLLER, ProcessRole::Controller).await;
     sleep(Duration::from_secs(10)).await;
     assert!(creates(&cluster) > 4, "names were tried that the cache did not show");
     cluster.done(HOUR).await;

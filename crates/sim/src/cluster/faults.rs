@@ -1,7 +1,7 @@
 //! Faults of the controllers and their caches.
 
 use super::Cluster;
-use crate::controller::Controller;
+use crate::controller::SimulatedController;
 use crate::environment::Environment;
 use crate::probability::Distribution;
 use crate::settings::ControllerSettings;
@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 /// Faults of one controller of a cluster, and of its caches.
 #[derive(Debug)]
 pub struct Faults<'c> {
-    controller: &'c mut Controller,
+    controller: &'c mut SimulatedController,
     environment: &'c mut Environment,
 }
 

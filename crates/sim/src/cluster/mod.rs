@@ -11,7 +11,7 @@ pub use faults::Faults;
 pub use from_recording::resize;
 pub use rollout::RolloutEnd;
 
-use crate::controller::{Controller, Planner, Role};
+use crate::controller::{ControllerRole, Planner, SimulatedController};
 use crate::environment::Environment;
 use crate::event::Event;
 use crate::event_queue::Timer;
@@ -30,9 +30,9 @@ use thiserror::Error;
 #[derive(Debug)]
 pub struct Cluster {
     environment: Environment,
-    controller: Controller,
+    controller: SimulatedController,
     /// Kubernetes' own controller, while the one above only drives the update.
-    other: Option<Controller>,
+    other: Option<SimulatedController>,
 }
 
 /// The cluster did not become quiet within the given time.
@@ -61,7 +61,7 @@ impl Cluster {
         if environment.settings.churn.every.is_some() {
             environment.queue.push(now, Timer::Churn(0));
         }
-        let controller = Controller::new(Role::Main, controller, &environment);
+        let controller = SimulatedController::new(ControllerRole::Main, controller, &environment);
         Cluster { environment, controller, other: None }
     }
 
@@ -180,7 +180,7 @@ impl Cluster {
 
     /// The next reconcile of one of the controllers.
     fn next_sync(&self) -> Option<Timestamp> {
-        let other = self.other.as_ref().and_then(Controller::next_sync);
+        let other = self.other.as_ref().and_then(SimulatedController::next_sync);
         [self.controller.next_sync(), other].into_iter().flatten().min()
     }
 
@@ -203,7 +203,7 @@ impl Cluster {
 
     /// One of the controllers reconciles.
     fn sync(&mut self, at: Timestamp) {
-        let is_due = |controller: &Controller| controller.next_sync().is_some_and(|due| due <= at);
+        let is_due = |controller: &SimulatedController| controller.next_sync().is_some_and(|due| due <= at);
         match &mut self.other {
             Some(other) if !is_due(&self.controller) => other.sync(&mut self.environment),
             Some(_) | None => self.controller.sync(&mut self.environment),

@@ -1,6 +1,6 @@
 //! The drains of the simulated controller: it evicts the pods of each node that waits for the gate `drained`, and opens the gate.
 
-use crate::controller::Controller;
+use crate::controller::SimulatedController;
 use crate::environment::Environment;
 use crate::event::Actor;
 use crate::event_queue::{Timer, later};
@@ -30,7 +30,7 @@ pub(crate) fn waiting(plan: &Plan) -> Vec<NodeName> {
     waiting.map(|verdict| verdict.node.clone()).collect()
 }
 
-impl Controller {
+impl SimulatedController {
     /// Drains these nodes, and no others.
     pub(crate) fn follow_drains(&mut self, nodes: Vec<NodeName>, environment: &mut Environment) {
         self.drains.retain(|node, _| nodes.contains(node));
@@ -57,7 +57,7 @@ impl Controller {
     }
 
     /// A node in turn as the cache has it, whose gate is closed; `None` where nothing is to be drained.
-    fn drain_target(&mut self, name: &NodeName) -> Option<Target> {
+    fn drain_target(&mut self, name: &NodeName) -> Option<DueDrain> {
         let key = turns::key(self.cache.objects.daemon_set.as_ref()?);
         let gate = turns::gate_annotation(DRAINED, &key);
         let node = self.cache.objects.nodes.get(name).filter(|_| self.drains.contains_key(name));
@@ -70,12 +70,12 @@ impl Controller {
             self.drains.remove(name);
             return None;
         };
-        Some(Target { node: Node::clone(node), turn: key, request })
+        Some(DueDrain { node: Node::clone(node), turn: key, request })
     }
 
     /// Opens the gate, if the node is exactly the one that was looked at.
-    fn open_drained(&mut self, target: &Target, environment: &mut Environment) {
-        let Target { node, turn, request } = target;
+    fn open_drained(&mut self, target: &DueDrain, environment: &mut Environment) {
+        let DueDrain { node, turn, request } = target;
         let name = &node.metadata.name;
         let is_same = environment.objects.nodes.get(name).is_some_and(|stored| {
             let (stored, shown) = (&stored.metadata, &node.metadata);
@@ -118,7 +118,7 @@ impl Controller {
 }
 
 /// A node to drain, for one turn.
-struct Target {
+struct DueDrain {
     node: Node,
     turn: String,
     request: String,

@@ -1,6 +1,6 @@
 //! Turns of DaemonSets that are gone: the simulated controller ends them when it starts, and every ten minutes.
 
-use crate::controller::Controller;
+use crate::controller::SimulatedController;
 use crate::environment::Environment;
 use crate::event::Actor;
 use crate::event_queue::later;
@@ -16,7 +16,7 @@ const INTERVAL: SignedDuration = SignedDuration::from_mins(10);
 /// After a DaemonSet has gone, the watches have a moment to show all that goes with it.
 const AFTER_CHANGE: SignedDuration = SignedDuration::from_secs(2);
 
-impl Controller {
+impl SimulatedController {
     /// Ends the turns of nobody, if it is time to look.
     pub(crate) fn end_leftovers(&mut self, environment: &mut Environment) {
         // Most clusters never have a turn.

@@ -49,32 +49,32 @@ impl<F: FnMut(&Snapshot<'_>) -> Vec<Action>> Planner for F {
 
 /// Which of the controllers of a cluster one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ControllerRole {
     /// The one that is simulated: alone in its cluster, or driving the update.
     Main,
     /// Kubernetes' own, beside one that drives.
     Other,
 }
 
-impl Role {
+impl ControllerRole {
     fn actor(self) -> Actor {
         match self {
-            Role::Main => Actor::Controller,
-            Role::Other => Actor::OtherController,
+            ControllerRole::Main => Actor::Controller,
+            ControllerRole::Other => Actor::OtherController,
         }
     }
 
     /// The subject of its random streams: the two have luck of their own.
     fn subject(self) -> [&'static str; 2] {
         match self {
-            Role::Main => ["", ""],
-            Role::Other => ["", "other"],
+            ControllerRole::Main => ["", ""],
+            ControllerRole::Other => ["", "other"],
         }
     }
 }
 
-pub(crate) struct Controller {
-    role: Role,
+pub(crate) struct SimulatedController {
+    role: ControllerRole,
     pub(crate) settings: ControllerSettings,
     pub(crate) cache: Cache,
     /// The driver of the DaemonSet in the cache.
@@ -104,7 +104,7 @@ pub(crate) struct Controller {
     down: bool,
 }
 
-impl fmt::Debug for Controller {
+impl fmt::Debug for SimulatedController {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller")
             .field("memory", self.memory())
@@ -114,7 +114,7 @@ impl fmt::Debug for Controller {
 }
 
 /// The result of one look at the caches.
-struct Decision {
+struct Reconcile {
     actions: Vec<Action>,
     /// The event of the reconcile, before the execution.
     reconciled: Reconciled,
@@ -134,10 +134,10 @@ enum Ending {
     Crashed(u32),
 }
 
-impl Controller {
-    pub(crate) fn new(role: Role, settings: ControllerSettings, environment: &Environment) -> Self {
+impl SimulatedController {
+    pub(crate) fn new(role: ControllerRole, settings: ControllerSettings, environment: &Environment) -> Self {
         let rng = environment.random.stream(Purpose::Watch, role.subject(), 0);
-        Controller {
+        SimulatedController {
             role,
             cache: Cache::new(settings.watch_lag, rng),
             tracker: Tracker::new("", settings.policy.clone()),
@@ -165,7 +165,7 @@ impl Controller {
             reads_annotations: false,
             ..self.settings.clone()
         };
-        let mut other = Controller::new(Role::Other, settings, environment);
+        let mut other = SimulatedController::new(ControllerRole::Other, settings, environment);
         other.cache.relist(&environment.objects);
         other
     }
@@ -222,10 +222,10 @@ impl Controller {
         }
         self.wake_up = None;
         self.not_before = later(now, self.settings.pause);
-        if self.role == Role::Main {
+        if self.role == ControllerRole::Main {
             self.end_leftovers(environment);
         }
-        let Some(Decision { actions, mut reconciled, moved, drains }) = self.decide(environment) else {
+        let Some(Reconcile { actions, mut reconciled, moved, drains }) = self.decide(environment) else {
             return;
         };
         if let Some(moved) = moved {
@@ -244,18 +244,20 @@ impl Controller {
                 return;
             }
         }
-        if self.role == Role::Main {
+        if self.role == ControllerRole::Main {
             self.follow_drains(drains, environment);
         }
         reconciled.requeue = self.wake_up;
         match self.role {
-            Role::Main => environment.record(Actor::Controller, Change::Reconciled(Box::new(reconciled))),
+            ControllerRole::Main => {
+                environment.record(Actor::Controller, Change::Reconciled(Box::new(reconciled)))
+            }
             // Its budget and its view of the rollout are none.
-            Role::Other => {}
+            ControllerRole::Other => {}
         }
     }
 
-    fn decide(&mut self, environment: &Environment) -> Option<Decision> {
+    fn decide(&mut self, environment: &Environment) -> Option<Reconcile> {
         let now = environment.now;
         let objects = &self.cache.objects;
         let daemon_set = objects.daemon_set.as_ref()?;
@@ -317,10 +319,10 @@ impl Controller {
             _ => plan.actions,
         };
         let actions = match self.role {
-            Role::Main => actions,
-            Role::Other => actions.into_iter().filter(is_known_to_kubernetes).collect(),
+            ControllerRole::Main => actions,
+            ControllerRole::Other => actions.into_iter().filter(is_known_to_kubernetes).collect(),
         };
-        Some(Decision { actions, reconciled, moved, drains })
+        Some(Reconcile { actions, reconciled, moved, drains })
     }
 
     fn execute(
@@ -397,8 +399,8 @@ impl Controller {
         self.leftovers_at = None;
         self.wake_up = Some(later(environment.now, self.settings.restart));
         let crashed = match self.role {
-            Role::Main => Change::ControllerCrashed { after_actions, memory_kept },
-            Role::Other => Change::OtherControllerCrashed { after_actions },
+            ControllerRole::Main => Change::ControllerCrashed { after_actions, memory_kept },
+            ControllerRole::Other => Change::OtherControllerCrashed { after_actions },
         };
         environment.record(Actor::Environment, crashed);
     }

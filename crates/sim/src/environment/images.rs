@@ -1,7 +1,7 @@
 //! Images on nodes: a kubelet pulls each of them once, whoever asks for it, and reports them in the status of its node.
 
 use crate::environment::containers::image_id;
-use crate::environment::{Environment, Pull, is_pull_pod};
+use crate::environment::{Environment, ImagePull, is_pull_pod};
 use crate::event::{Actor, Change};
 use crate::event_queue::{PodTransition, Timer, later};
 use crate::probability::Distribution;
@@ -52,7 +52,7 @@ impl Environment {
             let (since, until) = (free_at, later(free_at, takes.sample(rng)));
             let Some(kubelet) = self.kubelets.get_mut(node) else { continue };
             let is_new = !kubelet.images.contains_key(&image);
-            let pull = kubelet.images.entry(image.clone()).or_insert(Pull { since, until });
+            let pull = kubelet.images.entry(image.clone()).or_insert(ImagePull { since, until });
             free_at = free_at.max(pull.until);
             if is_new {
                 self.queue.push(until, Timer::ImagePulled { node: node.clone(), image });
@@ -101,7 +101,7 @@ impl Environment {
             all || has_id(name) || known.iter().any(|known| known.names.contains(image))
         };
         let (there, missing): (Vec<_>, Vec<_>) = pod.spec.containers.iter().partition(|it| is_there(it));
-        let pull = Pull { since: self.now, until: self.now };
+        let pull = ImagePull { since: self.now, until: self.now };
         let Some(kubelet) = self.kubelets.get_mut(node) else { return };
         if missing.is_empty() {
             kubelet.pulled.insert(revision.to_owned());

@@ -81,7 +81,7 @@ pub(crate) struct Kubelet {
     /// Revisions whose images have been pulled, where no runtime knows images by name.
     pub(crate) pulled: IndexSet<String, Hasher>,
     /// When the pull of each image ends, or has ended.
-    pub(crate) images: IndexMap<String, Pull, Hasher>,
+    pub(crate) images: IndexMap<String, ImagePull, Hasher>,
     /// Pods whose target is this node, bound or not, oldest first.
     pub(crate) pods: Vec<Uid>,
     /// How many pods of each revision this node has had.
@@ -92,7 +92,7 @@ pub(crate) struct Kubelet {
 
 /// The pull of an image.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pull {
+pub(crate) struct ImagePull {
     pub(crate) since: Timestamp,
     pub(crate) until: Timestamp,
 }

@@ -1,7 +1,7 @@
 //! The lifecycle of nodes: they join, leave, go down, come back, and are tainted, cordoned and labelled.
 
 use crate::environment::pod_lifecycle::{is_finished, is_ready};
-use crate::environment::{Environment, Kubelet, Pull};
+use crate::environment::{Environment, ImagePull, Kubelet};
 use crate::event::{Actor, Change, PodTrouble, is_up};
 use crate::event_queue::{Timer, later};
 use crate::random::Purpose;
@@ -33,7 +33,7 @@ impl Environment {
                 node.metadata.resource_version = self.new_version();
             }
         }
-        let there = Pull { since: self.now, until: self.now };
+        let there = ImagePull { since: self.now, until: self.now };
         let named = node.status.images.iter().flat_map(|image| image.names.iter().cloned());
         let images = named.filter(|_| self.settings.runtime.is_some()).map(|name| (name, there)).collect();
         let targets_it = |uid: &&Uid| self.runtimes.get(*uid).is_some_and(|runtime| runtime.node == name);

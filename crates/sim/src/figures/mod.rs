@@ -6,6 +6,6 @@ mod summary;
 mod turns;
 
 pub use availability::{Availability, availability};
-pub use rollout::{RolloutFigures, WaveFigures, undone_at};
+pub use rollout::{RolloutFigures, WaveSummary, undone_at};
 pub use summary::{Summary, Worst};
 pub use turns::{Spread, TurnFigures, downtime};

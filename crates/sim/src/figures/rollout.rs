@@ -60,7 +60,7 @@ pub struct RolloutFigures {
     /// The number of nodes that ever got the new version.
     pub reached: u32,
     /// Its waves; empty where all nodes are released at once.
-    pub waves: Vec<WaveFigures>,
+    pub waves: Vec<WaveSummary>,
     /// When the new version failed; `None` if it did not.
     pub failed_at: Option<Timestamp>,
     /// The nodes that counted as failed then, or count at the end if the version has not failed.
@@ -71,7 +71,7 @@ pub struct RolloutFigures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct WaveFigures {
+pub struct WaveSummary {
     /// The number of its nodes, at the end.
     pub nodes: u32,
     /// When it opened; `None` if it did not.
@@ -86,7 +86,7 @@ impl RolloutFigures {
         let last = cluster.report_before_undo().cloned().unwrap_or(last);
         let nodes = |wave: &WaveReport| u32::try_from(wave.nodes.len()).unwrap_or(u32::MAX);
         let waves =
-            last.waves.iter().map(|wave| WaveFigures { nodes: nodes(wave), ..WaveFigures::default() });
+            last.waves.iter().map(|wave| WaveSummary { nodes: nodes(wave), ..WaveSummary::default() });
         let mut figures = RolloutFigures {
             stage: last.stage,
             base: last.base,

@@ -1,7 +1,7 @@
 //! One DaemonSet out of the objects of a cluster, or everything as decisions read it.
 
 use crate::cluster::object::{full_name, name, namespace, object, uid};
-use crate::cluster::objects::{Chosen, Decision, Models, Objects, RawItem};
+use crate::cluster::objects::{Chosen, Models, Objects, RawItem, RecordedDecision};
 use crate::cluster::places::Places;
 use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
@@ -129,7 +129,7 @@ impl Objects {
     }
 
     /// Takes one DaemonSet, the nodes, and the objects of its namespace.
-    pub(super) fn recording(self, choice: &Choice) -> Result<Decision, String> {
+    pub(super) fn recording(self, choice: &Choice) -> Result<RecordedDecision, String> {
         if let Some(error) = self.unreadable {
             return Err(error);
         }
@@ -166,7 +166,7 @@ impl Objects {
         recording.free = self.free;
         recording.inputs = self.inputs;
         (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
-        Ok(Decision { recording, places, policy_problems, powers })
+        Ok(RecordedDecision { recording, places, policy_problems, powers })
     }
 
     /// The policy of one DaemonSet, and its problems.

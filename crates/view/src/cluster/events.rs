@@ -1,22 +1,22 @@
 //! A change of one object, as a watch tells it.
 
 use crate::cluster::Objects;
-use crate::cluster::object::{Kind, name, namespace};
-use crate::cluster::objects::{Item, RawItem};
+use crate::cluster::object::{WatchedKind, name, namespace};
+use crate::cluster::objects::{ListItem, RawItem};
 use daemonset::model::{Node, Pod};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// As `kubectl get --watch --output-watch-events -o json` prints it.
 #[derive(Deserialize)]
-pub struct Event {
+pub struct KubectlEvent {
     #[serde(rename = "type")]
     kind: String,
     object: Value,
 }
 
 /// An object of a list, which a newer one replaces.
-trait Versioned {
+trait ListedVersion {
     fn key(&self) -> (&str, &str);
     fn version(&self) -> &str;
 
@@ -29,7 +29,7 @@ trait Versioned {
     }
 }
 
-impl<T> Versioned for RawItem<T> {
+impl<T> ListedVersion for RawItem<T> {
     fn key(&self) -> (&str, &str) {
         (namespace(&self.raw), name(&self.raw))
     }
@@ -39,7 +39,7 @@ impl<T> Versioned for RawItem<T> {
     }
 }
 
-impl Versioned for Item<Pod> {
+impl ListedVersion for ListItem<Pod> {
     fn key(&self) -> (&str, &str) {
         (&self.model.metadata.namespace, &self.model.metadata.name)
     }
@@ -49,7 +49,7 @@ impl Versioned for Item<Pod> {
     }
 }
 
-impl Versioned for Item<Node> {
+impl ListedVersion for ListItem<Node> {
     fn key(&self) -> (&str, &str) {
         ("", self.model.metadata.name.as_str())
     }
@@ -64,9 +64,9 @@ impl Objects {
     ///
     /// # Errors
     /// An object that can't be read, or an event that tells of no object: all have to be listed again.
-    pub fn apply(&mut self, event: Event) -> Result<(), String> {
-        let Event { kind: change, object } = event;
-        let kind = Kind::of("", &object)?;
+    pub fn apply(&mut self, event: KubectlEvent) -> Result<(), String> {
+        let KubectlEvent { kind: change, object } = event;
+        let kind = WatchedKind::of("", &object)?;
         let is_gone = match change.as_str() {
             "ADDED" | "MODIFIED" => false,
             "DELETED" => true,
@@ -101,7 +101,7 @@ impl Objects {
 }
 
 /// Puts an object into the place of the one with its name, or takes it out. False for an older one, which changes nothing.
-fn put<T: Versioned>(list: &mut Vec<T>, new: T, is_gone: bool) -> bool {
+fn put<T: ListedVersion>(list: &mut Vec<T>, new: T, is_gone: bool) -> bool {
     let place = list.iter().position(|old| old.key() == new.key());
     match place.and_then(|place| Some((place, list.get_mut(place)?))) {
         Some((_, old)) if new.is_older_than(old) => return false,

@@ -1,6 +1,6 @@
 //! One decision to make: a Recording, or a DaemonSet of a List.
 
-use crate::cluster::objects::Decision;
+use crate::cluster::objects::RecordedDecision;
 use crate::cluster::places::Places;
 use crate::cluster::policy::PolicyProblem;
 use crate::cluster::{Objects, Wanted, documents};
@@ -18,7 +18,7 @@ const NEITHER: &str = "neither a List (items) nor a Recording (daemonSet)";
 
 /// In which form the objects are.
 #[derive(Clone, Copy)]
-pub enum Form {
+pub enum InputForm {
     /// JSON as kubectl prints it: has `items`.
     List,
     /// JSON with a `daemonSet`.
@@ -27,12 +27,12 @@ pub enum Form {
     Yaml,
 }
 
-impl Form {
+impl InputForm {
     /// Text that begins as JSON does is JSON.
     pub fn of(bytes: &[u8]) -> Result<Self, String> {
-        match Form::first_byte(bytes)? {
-            b'{' => Form::of_json(bytes),
-            _ => Ok(Form::Yaml),
+        match InputForm::first_byte(bytes)? {
+            b'{' => InputForm::of_json(bytes),
+            _ => Ok(InputForm::Yaml),
         }
     }
 
@@ -50,9 +50,9 @@ impl Form {
         let members: BTreeMap<String, IgnoredAny> =
             serde_json::from_str(text).map_err(|error| error.to_string())?;
         if members.contains_key("daemonSet") {
-            Ok(Form::Recording)
+            Ok(InputForm::Recording)
         } else if members.contains_key("items") {
-            Ok(Form::List)
+            Ok(InputForm::List)
         } else {
             Err(NEITHER.to_owned())
         }
@@ -83,7 +83,7 @@ fn with_stand_ins(recording: Recording) -> Result<Recording, serde_json::Error> 
 
 /// Where the instant of a plan comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeSource {
     CommandLine,
     Recording,
     NewestInList,
@@ -93,7 +93,7 @@ pub enum Clock {
 /// A decision to make.
 pub struct Input {
     pub recording: Recording,
-    pub clock: Clock,
+    pub clock: TimeSource,
     /// Why the rollout counts as paused, where its policy can't be read.
     pub policy_problems: Vec<PolicyProblem>,
     /// The powers of its annotations.
@@ -109,13 +109,13 @@ pub enum Read {
 }
 
 impl Read {
-    pub fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8], form: InputForm, choice: &Choice) -> Result<Self, String> {
         let recording =
             |bytes: &[u8]| Input::from_recording(bytes, choice).map(Box::new).map(Read::Recording);
         match form {
-            Form::List => Objects::from_json_list(bytes).map(Box::new).map(Read::Objects),
-            Form::Recording => recording(bytes),
-            Form::Yaml => {
+            InputForm::List => Objects::from_json_list(bytes).map(Box::new).map(Read::Objects),
+            InputForm::Recording => recording(bytes),
+            InputForm::Yaml => {
                 let documents = documents::read(bytes)?;
                 match documents.as_slice() {
                     [only] if only.get("daemonSet").is_some() => recording(only.to_string().as_bytes()),
@@ -128,7 +128,7 @@ impl Read {
 }
 
 impl Input {
-    pub fn parse(bytes: &[u8], form: Form, choice: &Choice) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8], form: InputForm, choice: &Choice) -> Result<Self, String> {
         match Read::parse(bytes, form, choice)? {
             Read::Recording(input) => Ok(*input),
             Read::Objects(objects) => Input::from_list(*objects, choice),
@@ -151,7 +151,7 @@ impl Input {
         if let Some(policy) = &choice.policy {
             recording.policy = policy.clone();
         }
-        let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::Recording };
+        let clock = if choice.now.is_some() { TimeSource::CommandLine } else { TimeSource::Recording };
         // As far as the recording shows: its policy has the choices of the annotations in it.
         let powers = Permissions::needed_by(&recording.policy);
         Ok(Input { recording, clock, policy_problems: Vec::new(), powers, places: None })
@@ -161,11 +161,11 @@ impl Input {
         objects.lacks_no_kind(choice.daemon_set.as_ref())?;
         objects.is_over_by(choice.now)?;
         let clock = match (choice.now, objects.is_recorded()) {
-            (Some(_), _) => Clock::CommandLine,
-            (None, true) => Clock::Recording,
-            (None, false) => Clock::NewestInList,
+            (Some(_), _) => TimeSource::CommandLine,
+            (None, true) => TimeSource::Recording,
+            (None, false) => TimeSource::NewestInList,
         };
-        let Decision { recording, places, policy_problems, powers } = objects.recording(choice)?;
+        let RecordedDecision { recording, places, policy_problems, powers } = objects.recording(choice)?;
         Ok(Input { recording, clock, policy_problems, powers, places: Some(places) })
     }
 
@@ -177,9 +177,9 @@ impl Input {
     ) -> Result<Self, String> {
         objects.is_over_by(choice.now)?;
         let now = Some(choice.now.unwrap_or_else(clock));
-        let clock = if choice.now.is_some() { Clock::CommandLine } else { Clock::System };
+        let clock = if choice.now.is_some() { TimeSource::CommandLine } else { TimeSource::System };
         let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
-        let Decision { recording, places, policy_problems, powers } = objects.recording(&choice)?;
+        let RecordedDecision { recording, places, policy_problems, powers } = objects.recording(&choice)?;
         Ok(Input { recording, clock, policy_problems, powers, places: Some(places) })
     }
 

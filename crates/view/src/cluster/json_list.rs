@@ -50,9 +50,9 @@ struct Items(Result<Objects, String>);
 
 impl<'de> Deserialize<'de> for Items {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
+        struct ListReader;
 
-        impl<'de> Visitor<'de> for Reader {
+        impl<'de> Visitor<'de> for ListReader {
             type Value = Items;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,6 +84,6 @@ impl<'de> Deserialize<'de> for Items {
             }
         }
 
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(ListReader)
     }
 }

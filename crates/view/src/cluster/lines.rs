@@ -6,12 +6,12 @@ use serde_saphyr::Spanned;
 use std::fmt;
 
 /// Where the fields of a text are. Lines count from 1.
-pub struct Lines(Result<Field, Option<u64>>);
+pub struct Lines(Result<LineField, Option<u64>>);
 
 /// A value that others are in, or none.
-enum Field {
-    Members(Vec<(String, u64, Field)>),
-    Entries(Vec<(u64, Field)>),
+enum LineField {
+    Members(Vec<(String, u64, LineField)>),
+    Entries(Vec<(u64, LineField)>),
     Leaf,
 }
 
@@ -19,7 +19,7 @@ impl Lines {
     /// Of the one document of a text. A text that can't be read has at most the line at which it ends to be one.
     pub fn of(text: &str) -> Self {
         let options = serde_saphyr::options! { with_snippet: false };
-        let read = serde_saphyr::from_str_with_options::<Field>(text, options);
+        let read = serde_saphyr::from_str_with_options::<LineField>(text, options);
         Lines(read.map_err(|error| match serde_json::from_str::<IgnoredAny>(text) {
             // As the reader of the values: a text that begins as JSON is meant as such.
             Err(error) if text.trim_start().starts_with(['{', '[']) => u64::try_from(error.line()).ok(),
@@ -39,7 +39,7 @@ impl Lines {
             rest = rest.trim_start_matches('.');
             let inner = match field {
                 // Names may have dots, as those of labels do: the longest counts.
-                Field::Members(members) => {
+                LineField::Members(members) => {
                     let fits = |name: &str| {
                         let after = rest.strip_prefix(name)?;
                         (after.is_empty() || after.starts_with(['.', '['])).then_some(after)
@@ -48,14 +48,14 @@ impl Lines {
                         members.iter().filter_map(|(name, line, inner)| Some((fits(name)?, *line, inner)));
                     named.min_by_key(|(after, ..)| after.len())
                 }
-                Field::Entries(entries) => {
+                LineField::Entries(entries) => {
                     let entry = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
                     entry.and_then(|(index, after)| {
                         let (line, inner) = entries.get(index.parse::<usize>().ok()?)?;
                         Some((after, *line, inner))
                     })
                 }
-                Field::Leaf => None,
+                LineField::Leaf => None,
             };
             let Some((after, line, inner)) = inner else { return found };
             (rest, found, field) = (after, Some(line), inner);
@@ -63,59 +63,59 @@ impl Lines {
     }
 }
 
-impl<'de> Deserialize<'de> for Field {
+impl<'de> Deserialize<'de> for LineField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
+        struct LineReader;
 
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Field;
+        impl<'de> Visitor<'de> for LineReader {
+            type Value = LineField;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a value")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LineField, A::Error> {
                 let mut members = Vec::new();
                 while let Some(name) = map.next_key::<Spanned<String>>()? {
                     members.push((name.value, name.referenced.line(), map.next_value()?));
                 }
-                Ok(Field::Members(members))
+                Ok(LineField::Members(members))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Field, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LineField, A::Error> {
                 let mut entries = Vec::new();
-                while let Some(entry) = list.next_element::<Spanned<Field>>()? {
+                while let Some(entry) = list.next_element::<Spanned<LineField>>()? {
                     entries.push((entry.referenced.line(), entry.value));
                 }
-                Ok(Field::Entries(entries))
+                Ok(LineField::Entries(entries))
             }
 
-            fn visit_unit<E: de::Error>(self) -> Result<Field, E> {
-                Ok(Field::Leaf)
+            fn visit_unit<E: de::Error>(self) -> Result<LineField, E> {
+                Ok(LineField::Leaf)
             }
 
-            fn visit_bool<E: de::Error>(self, _: bool) -> Result<Field, E> {
-                Ok(Field::Leaf)
+            fn visit_bool<E: de::Error>(self, _: bool) -> Result<LineField, E> {
+                Ok(LineField::Leaf)
             }
 
-            fn visit_i64<E: de::Error>(self, _: i64) -> Result<Field, E> {
-                Ok(Field::Leaf)
+            fn visit_i64<E: de::Error>(self, _: i64) -> Result<LineField, E> {
+                Ok(LineField::Leaf)
             }
 
-            fn visit_u64<E: de::Error>(self, _: u64) -> Result<Field, E> {
-                Ok(Field::Leaf)
+            fn visit_u64<E: de::Error>(self, _: u64) -> Result<LineField, E> {
+                Ok(LineField::Leaf)
             }
 
-            fn visit_f64<E: de::Error>(self, _: f64) -> Result<Field, E> {
-                Ok(Field::Leaf)
+            fn visit_f64<E: de::Error>(self, _: f64) -> Result<LineField, E> {
+                Ok(LineField::Leaf)
             }
 
-            fn visit_str<E: de::Error>(self, _: &str) -> Result<Field, E> {
-                Ok(Field::Leaf)
+            fn visit_str<E: de::Error>(self, _: &str) -> Result<LineField, E> {
+                Ok(LineField::Leaf)
             }
         }
 
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(LineReader)
     }
 }
 

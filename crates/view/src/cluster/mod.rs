@@ -17,13 +17,13 @@ mod refusals;
 mod wanted;
 
 pub use documents::{read as read_documents, read_policy};
-pub use events::Event;
-pub use input::{Choice, Clock, Form, Input, Read};
+pub use events::KubectlEvent;
+pub use input::{Choice, Input, InputForm, Read, TimeSource};
 pub(crate) use json_list::items_of;
 pub use lines::Lines;
-pub use notes::{ContainerNotes, Ended, Notes, PodNotes, Said};
+pub use notes::{ClusterNotes, ContainerNotes, Ended, PodNotes, Said};
 pub use object::{full_name, name, namespace, uid};
 pub(crate) use object::{is_read_by_plans, read};
 pub use objects::{Chosen, Models, NamespacePowers, Objects};
-pub use refusals::{Refusal, Refusals};
+pub use refusals::{Refusals, RefusedCall};
 pub use wanted::Wanted;

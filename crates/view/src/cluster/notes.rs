@@ -9,7 +9,7 @@ use std::fmt;
 
 /// Those of all objects.
 #[derive(Clone, Default)]
-pub struct Notes {
+pub struct ClusterNotes {
     pods: BTreeMap<Uid, PodNotes>,
     /// Why the condition Ready is not True, by the name of the node.
     nodes: BTreeMap<String, Said>,
@@ -60,23 +60,23 @@ pub struct Ended {
 /// The form of a container's status.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ContainerStatus {
+struct ListedContainer {
     name: String,
     image: String,
     restart_count: u32,
     ready: bool,
-    state: State,
-    last_state: State,
+    state: ContainerState,
+    last_state: ContainerState,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct State {
+struct ContainerState {
     waiting: Option<Said>,
     terminated: Option<Ended>,
 }
 
-impl Notes {
+impl ClusterNotes {
     pub fn pod(&self, uid: &Uid) -> Option<&PodNotes> {
         self.pods.get(uid)
     }
@@ -108,7 +108,7 @@ impl Notes {
         self.nodes.remove(name);
     }
 
-    pub(super) fn append(&mut self, mut other: Notes) {
+    pub(super) fn append(&mut self, mut other: ClusterNotes) {
         self.pods.append(&mut other.pods);
         self.nodes.append(&mut other.nodes);
     }
@@ -135,8 +135,8 @@ impl PodNotes {
 
 impl ContainerNotes {
     fn of<'v>(status: &Value, mut specs: impl Iterator<Item = &'v Value>) -> Option<Self> {
-        let ContainerStatus { name, image, restart_count, ready, state, last_state } =
-            ContainerStatus::deserialize(status).ok()?;
+        let ListedContainer { name, image, restart_count, ready, state, last_state } =
+            ListedContainer::deserialize(status).ok()?;
         let spec = specs.find(|spec| spec.get("name").and_then(Value::as_str) == Some(&name));
         let written = spec.and_then(|spec| spec.get("image")?.as_str());
         let notes = ContainerNotes {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WatchedKind {
     DaemonSet,
     Node,
     Pod,
@@ -19,31 +19,31 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl WatchedKind {
     /// By group and kind, for other groups have kinds of these names too.
-    pub(super) fn of(path: &str, item: &Value) -> Result<Kind, String> {
+    pub(super) fn of(path: &str, item: &Value) -> Result<WatchedKind, String> {
         let Some(kind) = item.get("kind").and_then(Value::as_str) else {
             return Err(format!("{}: Required value", joined(path, "kind")));
         };
         let version = item.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         Ok(match (kind, version) {
-            ("DaemonSet", "apps/v1" | "apps/v1beta2" | "extensions/v1beta1" | "") => Kind::DaemonSet,
+            ("DaemonSet", "apps/v1" | "apps/v1beta2" | "extensions/v1beta1" | "") => WatchedKind::DaemonSet,
             ("ControllerRevision", "apps/v1" | "apps/v1beta2" | "apps/v1beta1" | "") => {
-                Kind::ControllerRevision
+                WatchedKind::ControllerRevision
             }
-            ("Node", "v1" | "") => Kind::Node,
-            ("Pod", "v1" | "") => Kind::Pod,
-            ("Namespace", "v1" | "") => Kind::Namespace,
-            ("Event", "v1" | "events.k8s.io/v1" | "") => Kind::Event,
-            ("PriorityClass", _) => Kind::PriorityClass,
-            _ => Kind::Other,
+            ("Node", "v1" | "") => WatchedKind::Node,
+            ("Pod", "v1" | "") => WatchedKind::Pod,
+            ("Namespace", "v1" | "") => WatchedKind::Namespace,
+            ("Event", "v1" | "events.k8s.io/v1" | "") => WatchedKind::Event,
+            ("PriorityClass", _) => WatchedKind::PriorityClass,
+            _ => WatchedKind::Other,
         })
     }
 }
 
 /// Whether a plan reads more than the times of such an object; whatever has no kind is nobody's to judge.
 pub(crate) fn is_read_by_plans(object: &Value) -> bool {
-    !matches!(Kind::of("", object), Ok(Kind::Other))
+    !matches!(WatchedKind::of("", object), Ok(WatchedKind::Other))
 }
 
 /// Reads an object.

@@ -1,7 +1,7 @@
 //! The objects of a cluster, by kind, and the forms in which questions take them.
 
 use crate::cluster::Wanted;
-use crate::cluster::notes::Notes;
+use crate::cluster::notes::ClusterNotes;
 use crate::cluster::object::{name, namespace};
 use crate::cluster::places::Places;
 use crate::cluster::policy::{POLICY, PolicyProblem, may_need_powers};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
 #[derive(Clone)]
-pub(super) struct Item<T> {
+pub(super) struct ListItem<T> {
     pub(super) path: String,
     pub(super) model: T,
 }
@@ -59,9 +59,9 @@ impl NamespacePowers {
 pub struct Objects {
     pub(super) daemon_sets: Vec<RawItem<DaemonSet>>,
     pub(super) revisions: Vec<RawItem<ControllerRevision>>,
-    pub(super) nodes: Vec<Item<Node>>,
-    pub(super) pods: Vec<Item<Pod>>,
-    pub(super) notes: Notes,
+    pub(super) nodes: Vec<ListItem<Node>>,
+    pub(super) pods: Vec<ListItem<Pod>>,
+    pub(super) notes: ClusterNotes,
     pub(super) refusals: Refusals,
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
     pub(super) local_storage: BTreeSet<(String, String)>,
@@ -101,7 +101,7 @@ impl Default for Objects {
             revisions: Vec::new(),
             nodes: Vec::new(),
             pods: Vec::new(),
-            notes: Notes::default(),
+            notes: ClusterNotes::default(),
             refusals: Refusals::default(),
             local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
@@ -136,7 +136,7 @@ pub struct Models {
     pub daemon_sets: Vec<DaemonSet>,
     pub nodes: Vec<Node>,
     pub pods: Vec<Pod>,
-    pub notes: Notes,
+    pub notes: ClusterNotes,
     pub refusals: Refusals,
     /// Pods with an emptyDir volume, by namespace and name.
     pub local_storage: BTreeSet<(String, String)>,
@@ -187,7 +187,7 @@ impl Models {
 }
 
 /// Everything that a decision about one DaemonSet reads.
-pub(super) struct Decision {
+pub(super) struct RecordedDecision {
     pub(super) recording: Recording,
     pub(super) places: Places,
     pub(super) policy_problems: Vec<PolicyProblem>,

@@ -11,7 +11,7 @@ pub struct Places {
 }
 
 /// An object of a List, and a field of it.
-struct Place<'p> {
+struct ItemPlace<'p> {
     /// `items[3]`; empty where the object is the whole file.
     item: &'p str,
     /// `Pod logging/agent-1`.
@@ -25,13 +25,13 @@ impl Places {
         let mut placed = error.clone();
         for problem in &mut placed.problems {
             problem.path = match self.place(&problem.path, recording) {
-                Some(Place { item: "", name, field }) => format!("{field} ({name})"),
-                Some(Place { item, name, field }) => format!("{item}.{field} ({name})"),
+                Some(ItemPlace { item: "", name, field }) => format!("{field} ({name})"),
+                Some(ItemPlace { item, name, field }) => format!("{item}.{field} ({name})"),
                 None => problem.path.clone(),
             };
             if let ProblemKind::Duplicate { first, .. } = &mut problem.kind {
                 *first = match self.place(first, recording) {
-                    Some(Place { item, name, .. }) => format!("{item} ({name})"),
+                    Some(ItemPlace { item, name, .. }) => format!("{item} ({name})"),
                     None => first.clone(),
                 };
             }
@@ -40,7 +40,7 @@ impl Places {
     }
 
     /// `None` for a path that is not in the List.
-    fn place<'p>(&'p self, path: &'p str, recording: &Recording) -> Option<Place<'p>> {
+    fn place<'p>(&'p self, path: &'p str, recording: &Recording) -> Option<ItemPlace<'p>> {
         if path.starts_with("policy.") {
             return None;
         }
@@ -60,7 +60,7 @@ impl Places {
             }
             Some(_) | None => (&self.daemon_set, format!("DaemonSet {}", recording.name), path),
         };
-        Some(Place { item: place, name, field: field.trim_start_matches('.') })
+        Some(ItemPlace { item: place, name, field: field.trim_start_matches('.') })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Objects out of Lists, Recordings and YAML documents, by kind.
 
 use crate::cluster::documents;
-use crate::cluster::input::Form;
+use crate::cluster::input::InputForm;
 use crate::cluster::object::{
-    Kind, allocatable, at, entries, has_local_storage, is_of_another_era, joined, member, name, object,
-    prefix, signs_of_life, times,
+    WatchedKind, allocatable, at, entries, has_local_storage, is_of_another_era, joined, member, name,
+    object, prefix, signs_of_life, times,
 };
-use crate::cluster::objects::{Item, Objects, RawItem};
+use crate::cluster::objects::{ListItem, Objects, RawItem};
 use crate::hostile;
 use daemonset::model::{Labels, Node, Pod, PodMeta};
 use daemonset::policy::Permissions;
@@ -18,8 +18,10 @@ impl Objects {
     /// Reads Lists, single objects or a Recording, in JSON or YAML.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         // A JSON List is the common case: it is read item by item, without a copy of the whole.
-        match Form::first_byte(bytes)? {
-            b'{' if matches!(Form::of_json(bytes), Ok(Form::List)) => Objects::from_json_list(bytes),
+        match InputForm::first_byte(bytes)? {
+            b'{' if matches!(InputForm::of_json(bytes), Ok(InputForm::List)) => {
+                Objects::from_json_list(bytes)
+            }
             _ => Objects::of_documents(documents::read(bytes)?),
         }
     }
@@ -62,10 +64,12 @@ impl Objects {
         self.nodes_version = member(path, &value, "nodesVersion")?;
         let mut take = |member: &str| value.get_mut(member).map_or(Value::Null, Value::take);
         self.inputs = take("ingredients");
-        self.add_of_kind(Kind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
-        for (member, kind) in
-            [("revisions", Kind::ControllerRevision), ("nodes", Kind::Node), ("pods", Kind::Pod)]
-        {
+        self.add_of_kind(WatchedKind::DaemonSet, joined(path, "daemonSet"), take("daemonSet"));
+        for (member, kind) in [
+            ("revisions", WatchedKind::ControllerRevision),
+            ("nodes", WatchedKind::Node),
+            ("pods", WatchedKind::Pod),
+        ] {
             for (path, entry) in entries(&joined(path, member), take(member))? {
                 self.add_of_kind(kind, path, entry);
             }
@@ -76,44 +80,44 @@ impl Objects {
 
     /// An object without a kind is an error to everybody.
     pub(super) fn add_object(&mut self, path: String, value: Value) -> Result<(), String> {
-        let kind = Kind::of(&path, &value)?;
+        let kind = WatchedKind::of(&path, &value)?;
         self.add_of_kind(kind, path, value);
         Ok(())
     }
 
-    pub(super) fn add_of_kind(&mut self, kind: Kind, path: String, mut raw: Value) {
+    pub(super) fn add_of_kind(&mut self, kind: WatchedKind, path: String, mut raw: Value) {
         hostile::put_stand_ins(&mut raw);
         if let Err(error) = self.note_times(kind, &path, &raw) {
             self.unreadable.get_or_insert(error);
         }
         match kind {
-            Kind::DaemonSet => {
+            WatchedKind::DaemonSet => {
                 let model = self.model(&path, &raw);
                 self.daemon_sets.push(RawItem { path, raw, model });
             }
-            Kind::ControllerRevision => {
+            WatchedKind::ControllerRevision => {
                 let model = self.model(&path, &raw);
                 self.revisions.push(RawItem { path, raw, model });
             }
-            Kind::Node => {
+            WatchedKind::Node => {
                 if let Some(model) = self.model::<Node>(&path, &raw) {
                     self.notes.add_node(&raw);
                     let allocatable = allocatable(&raw);
                     self.allocatable.extend(allocatable.map(|list| (model.metadata.name.to_string(), list)));
-                    self.nodes.push(Item { path, model });
+                    self.nodes.push(ListItem { path, model });
                 }
             }
-            Kind::Pod => {
+            WatchedKind::Pod => {
                 if let Some(model) = self.model::<Pod>(&path, &raw) {
                     self.notes.add_pod(&model.metadata.uid, &raw);
                     if has_local_storage(&raw) {
                         let PodMeta { namespace, name, .. } = &model.metadata;
                         self.local_storage.insert((namespace.clone(), name.clone()));
                     }
-                    self.pods.push(Item { path, model });
+                    self.pods.push(ListItem { path, model });
                 }
             }
-            Kind::Namespace => {
+            WatchedKind::Namespace => {
                 let annotations = raw.pointer("/metadata/annotations");
                 let annotations = annotations.and_then(|value| Labels::deserialize(value).ok());
                 let powers = annotations.as_ref().map(Permissions::of_namespace).unwrap_or_default();
@@ -122,9 +126,9 @@ impl Objects {
                     self.ending_namespaces.insert(name(&raw).to_owned());
                 }
             }
-            Kind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
-            Kind::Event => self.refusals.add(&raw),
-            Kind::Other => {}
+            WatchedKind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
+            WatchedKind::Event => self.refusals.add(&raw),
+            WatchedKind::Other => {}
         }
     }
 
@@ -138,11 +142,13 @@ impl Objects {
         }
     }
 
-    fn note_times(&mut self, kind: Kind, place: &str, item: &Value) -> Result<(), String> {
+    fn note_times(&mut self, kind: WatchedKind, place: &str, item: &Value) -> Result<(), String> {
         for (path, time) in times(item) {
             match time.parse() {
                 Ok(time) => self.newest = self.newest.max(Some(time)),
-                Err(_) if matches!(kind, Kind::Event | Kind::Other) || is_of_another_era(time) => {}
+                Err(_)
+                    if matches!(kind, WatchedKind::Event | WatchedKind::Other) || is_of_another_era(time) => {
+                }
                 Err(error) => return Err(at(place, &path, item, &error)),
             }
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// A call that was refused, and perhaps repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RefusedCall {
     /// `FailedCreate`, and the answer of the API server.
     pub said: Said,
     /// The last time.
@@ -17,21 +17,21 @@ pub struct Refusal {
 
 /// The refusals of each DaemonSet, by its uid.
 #[derive(Clone, Default)]
-pub struct Refusals(BTreeMap<String, Vec<Refusal>>);
+pub struct Refusals(BTreeMap<String, Vec<RefusedCall>>);
 
 impl Refusals {
     /// The last refusal of a DaemonSet since an instant, with the number of all of them: a controller that is refused for many nodes
     /// writes several events, and combines the later ones.
     ///
     /// The instant is asked for only where there are refusals: most DaemonSets have none.
-    pub fn since(&self, uid: &str, since: impl FnOnce() -> Option<Timestamp>) -> Option<Refusal> {
+    pub fn since(&self, uid: &str, since: impl FnOnce() -> Option<Timestamp>) -> Option<RefusedCall> {
         let all = self.0.get(uid)?.iter();
         let since = since();
         let all = all.filter(|refusal| since.is_none_or(|since| since <= refusal.at));
         let times = all.clone().fold(0, |times: u64, refusal| times.saturating_add(refusal.times));
         // The first one of the last instant.
         let last = all.rev().max_by_key(|refusal| refusal.at)?;
-        Some(Refusal { times, ..last.clone() })
+        Some(RefusedCall { times, ..last.clone() })
     }
 
     /// Takes an event of the group `""`, or of `events.k8s.io`, which has other names for the same. Others are left out: an event is no
@@ -53,7 +53,7 @@ impl Refusals {
         let message = text("/note").or_else(|| text("/message")).unwrap_or_default();
         let message = message.trim_start_matches("(combined from similar events): ").trim();
         let said = Said { reason: reason.to_owned(), message: message.to_owned() };
-        self.0.entry(uid.to_owned()).or_default().push(Refusal { said, at, times });
+        self.0.entry(uid.to_owned()).or_default().push(RefusedCall { said, at, times });
     }
 
     /// Adds those of another List.

@@ -1,9 +1,9 @@
 //! Pod anti-affinity between the DaemonSet's own pods.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::count;
-use super::manifest::{Item, Manifest, POD};
+use super::manifest::{Manifest, ManifestItem, POD};
 use daemonset::kubernetes::Selector;
 use daemonset::model::{LabelSelector, NodeName};
 use serde::Deserialize;
@@ -17,7 +17,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 /// shares its value with itself.
 pub(super) fn with_surge(manifest: &Manifest<'_>) -> Vec<Finding> {
     let terms = terms_to_itself(manifest).into_iter().filter(|_| manifest.surges());
-    let finding = |term: Item<'_>| {
+    let finding = |term: ManifestItem<'_>| {
         Finding::new(Rule::SurgeWithAntiAffinity, Severity::Error, term.path)
             .why("The term keeps a pod away from nodes that have one of the same labels: during a surge the new one stays Pending, and the update stops")
             .remedy("Leave the term out (a DaemonSet has one pod a node anyway), or replace instead of surging")
@@ -26,7 +26,7 @@ pub(super) fn with_surge(manifest: &Manifest<'_>) -> Vec<Finding> {
 }
 
 /// With a topology key such as the zone, only one node of each zone can have a pod.
-pub(super) fn to_itself(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn to_itself(context: &LintContext<'_>) -> Vec<Finding> {
     let terms = terms_to_itself(&context.manifest).into_iter();
     terms
         .filter(|term| term.text("topologyKey") != HOSTNAME)
@@ -34,7 +34,7 @@ pub(super) fn to_itself(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn crowded(context: &Context<'_>, term: &Item<'_>) -> Option<Finding> {
+fn crowded(context: &LintContext<'_>, term: &ManifestItem<'_>) -> Option<Finding> {
     let key = term.text("topologyKey");
     let mut domains: BTreeMap<&str, Vec<NodeName>> = BTreeMap::new();
     for node in context.nodes.iter().filter(|node| node.is_target()) {
@@ -58,17 +58,17 @@ fn crowded(context: &Context<'_>, term: &Item<'_>) -> Option<Finding> {
 
 /// The required terms that select the DaemonSet's own pods, outdated and updated. Terms that are narrowed by label keys
 /// (such as the revision's) or by namespaces are left out, because they may not select them.
-fn terms_to_itself<'a>(manifest: &Manifest<'a>) -> Vec<Item<'a>> {
+fn terms_to_itself<'a>(manifest: &Manifest<'a>) -> Vec<ManifestItem<'a>> {
     const FIELD: &str = "requiredDuringSchedulingIgnoredDuringExecution";
     let terms = manifest.pod(&format!("/affinity/podAntiAffinity/{FIELD}")).and_then(Value::as_array);
-    let items = terms.into_iter().flatten().enumerate().map(|(index, value)| Item {
+    let items = terms.into_iter().flatten().enumerate().map(|(index, value)| ManifestItem {
         path: format!("{POD}.affinity.podAntiAffinity.{FIELD}[{index}]"),
         value,
     });
     items.filter(|term| selects_own(manifest, term)).collect()
 }
 
-fn selects_own(manifest: &Manifest<'_>, term: &Item<'_>) -> bool {
+fn selects_own(manifest: &Manifest<'_>, term: &ManifestItem<'_>) -> bool {
     let narrowed = ["matchLabelKeys", "mismatchLabelKeys", "namespaces", "namespaceSelector"];
     if narrowed.into_iter().any(|field| term.has(field)) {
         return false;

@@ -9,26 +9,26 @@ use daemonset::{NodeView, Plan, Snapshot};
 use std::collections::BTreeMap;
 
 /// The input of the rules about the cluster.
-pub(super) struct Context<'a> {
+pub(super) struct LintContext<'a> {
     pub(super) preflight: &'a Preflight<'a>,
     pub(super) manifest: Manifest<'a>,
     pub(super) snapshot: &'a Snapshot<'a>,
     pub(super) plan: &'a Plan,
     pub(super) budget: Budget,
     /// By name.
-    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) nodes: Vec<PlacedNode<'a>>,
 }
 
 /// A node of the cluster, with the plan's verdict on it.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'a> {
+pub(super) struct PlacedNode<'a> {
     pub(super) view: &'a NodeView<'a>,
     /// By the DaemonSet's template: the goal of a rollout may be another one.
     pub(super) placement: Placement,
     pub(super) verdict: &'a NodeVerdict,
 }
 
-impl<'a> Context<'a> {
+impl<'a> LintContext<'a> {
     pub(super) fn new(
         preflight: &'a Preflight<'a>,
         manifest: Manifest<'a>,
@@ -39,11 +39,11 @@ impl<'a> Context<'a> {
         let template = &snapshot.spec().template;
         let node = |verdict: &'a NodeVerdict| {
             let view = *views.get(verdict.node.as_str())?;
-            Some(Node { view, placement: template.decide(view).placement, verdict })
+            Some(PlacedNode { view, placement: template.decide(view).placement, verdict })
         };
         let nodes = plan.report.nodes.iter().filter_map(node).collect();
         let budget = plan.report.budget.unwrap_or_default();
-        Context { preflight, manifest, snapshot, plan, budget, nodes }
+        LintContext { preflight, manifest, snapshot, plan, budget, nodes }
     }
 
     /// The number of target nodes.
@@ -57,12 +57,12 @@ impl<'a> Context<'a> {
     }
 
     /// The names of the nodes that the rule finds.
-    pub(super) fn names(&self, found: impl Fn(&Node<'a>) -> bool) -> Vec<NodeName> {
+    pub(super) fn names(&self, found: impl Fn(&PlacedNode<'a>) -> bool) -> Vec<NodeName> {
         self.nodes.iter().filter(|node| found(node)).map(|node| node.name()).collect()
     }
 }
 
-impl Node<'_> {
+impl PlacedNode<'_> {
     pub(super) fn name(&self) -> NodeName {
         self.verdict.node.clone()
     }

@@ -1,6 +1,6 @@
 //! Nodes that are too small for the pod, even if all other pods leave.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::node_names;
 use super::manifest::POD;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// One finding for each resource, about the target nodes whose allocatable resources are given.
-pub(super) fn too_small(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn too_small(context: &LintContext<'_>) -> Vec<Finding> {
     let spec = context.manifest.daemon_set.spec.template.get("spec").unwrap_or(&Value::Null);
     let Ok(pod) = Pod::deserialize(json!({"spec": spec})) else { return Vec::new() };
     let requests = pod_requests(&pod);
@@ -45,7 +45,7 @@ struct Small {
 }
 
 fn finding(
-    context: &Context<'_>,
+    context: &LintContext<'_>,
     (resource, requests): (&str, &Amounts<'_>),
     small: Small,
     known: usize,
@@ -68,7 +68,7 @@ fn finding(
 }
 
 /// The first container that requests the resource, or the spec of a pod whose sum or overhead does.
-fn path(context: &Context<'_>, resource: &str) -> String {
+fn path(context: &LintContext<'_>, resource: &str) -> String {
     let containers = context.manifest.containers();
     let has = |value: &Value, list: &str| {
         value.pointer(&format!("/resources/{list}")).is_some_and(|list| list.get(resource).is_some())

@@ -1,6 +1,6 @@
 //! Findings made from the warnings of a plan.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::count;
 use super::manifest::Manifest;
@@ -12,11 +12,11 @@ use daemonset::report::Warning;
 const MAX_SURGE: &str = "spec.updateStrategy.rollingUpdate.maxSurge";
 
 /// One finding for each warning of the plan that is about the DaemonSet.
-pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn findings(context: &LintContext<'_>) -> Vec<Finding> {
     context.plan.warnings.iter().filter_map(|warning| finding(context, warning)).collect()
 }
 
-fn finding(context: &Context<'_>, warning: &Warning) -> Option<Finding> {
+fn finding(context: &LintContext<'_>, warning: &Warning) -> Option<Finding> {
     match warning {
         Warning::StrategyMissing => Some(strategy_missing()),
         Warning::BothLimitsZero => Some(both_limits_zero(context)),
@@ -56,7 +56,7 @@ fn strategy_missing() -> Finding {
         .remedy("Write the type that is meant")
 }
 
-fn both_limits_zero(context: &Context<'_>) -> Finding {
+fn both_limits_zero(context: &LintContext<'_>) -> Finding {
     Finding::new(Rule::BothLimitsZero, Severity::Error, context.manifest.max_unavailable())
         .why("maxUnavailable and maxSurge are both 0, so that no pod could ever be replaced: apps/v1 refuses it, and here maxUnavailable counts as 1")
         .remedy("Set one of them above 0")
@@ -70,7 +70,7 @@ pub(super) fn both_limits_set(manifest: &Manifest<'_>) -> Finding {
 
 /// A single target node is no finding. Under surge all nodes may have two pods, which costs resources; without surge
 /// all may be without a pod, which costs the service.
-fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> Option<Finding> {
+fn percent_rounds_to_all(context: &LintContext<'_>, percent: u32, desired: u32) -> Option<Finding> {
     let by_proposal = context.manifest.daemon_set.spec.update_strategy.kind == "SurgingRollingUpdate";
     let (severity, path, what) = match context.manifest.strategy {
         Strategy::Surge { .. } if by_proposal => (
@@ -91,7 +91,7 @@ fn percent_rounds_to_all(context: &Context<'_>, percent: u32, desired: u32) -> O
     (desired > 1).then_some(finding)
 }
 
-fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
+fn nodes_lost(context: &LintContext<'_>, lost: u32) -> Finding {
     let nodes = context.names(|node| node.verdict.counts.lost);
     let why = if lost == 1 {
         "1 node went down with the updated pod on it and holds its place in the budget: this template may be what took it down".to_owned()
@@ -106,7 +106,7 @@ fn nodes_lost(context: &Context<'_>, lost: u32) -> Finding {
         .nodes(nodes)
 }
 
-fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
+fn spent_before_start(context: &LintContext<'_>, down: u32, limit: u32) -> Finding {
     let nodes = context.names(|node| node.verdict.counts.down_before);
     let (path, limit_name) = match context.manifest.strategy {
         Strategy::Surge { .. } => (MAX_SURGE.to_owned(), "maxSurge"),
@@ -121,7 +121,7 @@ fn spent_before_start(context: &Context<'_>, down: u32, limit: u32) -> Finding {
 }
 
 /// `None` if the policy lets the hash decide, because then the generation misleads nobody.
-fn stale_generation(context: &Context<'_>, pods: u32) -> Option<Finding> {
+fn stale_generation(context: &LintContext<'_>, pods: u32) -> Option<Finding> {
     let path = format!("metadata.annotations[{TEMPLATE_GENERATION_ANNOTATION}]");
     let generation = template_generation(context.manifest.daemon_set).unwrap_or_default();
     let carry = if pods == 1 { "carries" } else { "carry" };

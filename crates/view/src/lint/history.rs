@@ -1,6 +1,6 @@
 //! The revision history: stored templates, and the hashes of pods.
 
-use super::context::{Context, is_live};
+use super::context::{LintContext, is_live};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, names};
 use super::manifest::Manifest;
@@ -56,7 +56,7 @@ pub(super) fn limit_zero(manifest: &Manifest<'_>) -> Option<Finding> {
 }
 
 /// Live pods whose hash belongs to no revision, although there are revisions: their revision was deleted.
-pub(super) fn revisions_lost(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn revisions_lost(context: &LintContext<'_>) -> Option<Finding> {
     let lost = context.pods().filter(|pod| pod.evidence == Evidence::UnknownRevision && is_live(pod));
     let lost: Vec<&str> = lost.map(|pod| pod.pod.name.as_str()).collect();
     let number = lost.len() as u64;

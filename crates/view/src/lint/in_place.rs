@@ -1,6 +1,6 @@
 //! Changes in place that turn out to be deletes, or restarts for nothing.
 
-use super::context::{Context, is_live};
+use super::context::{LintContext, is_live};
 use super::finding::{Finding, Rule, Severity};
 use super::format::count;
 use super::manifest::POD;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All rules about changes in place that have an effect.
-pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn findings(context: &LintContext<'_>) -> Vec<Finding> {
     let is_on = context.preflight.policy.in_place == InPlacePolicy::IfPossible;
     let replaces = matches!(context.manifest.strategy, Strategy::Replace(_));
     if !is_on || !replaces {
@@ -25,7 +25,7 @@ pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// A template that pods have, and which this one takes the place of.
-struct Before<'a> {
+struct OldTemplate<'a> {
     /// As in `pods of revision 3`.
     of: String,
     template: &'a Value,
@@ -33,13 +33,13 @@ struct Before<'a> {
 }
 
 /// The templates of the live outdated pods; where none is known, the stored one.
-fn before<'a>(context: &Context<'a>) -> Vec<Before<'a>> {
-    let mut revisions: BTreeMap<i64, Before<'a>> = BTreeMap::new();
+fn before<'a>(context: &LintContext<'a>) -> Vec<OldTemplate<'a>> {
+    let mut revisions: BTreeMap<i64, OldTemplate<'a>> = BTreeMap::new();
     for node in &context.nodes {
         for pod in node.verdict.pods.iter().filter(|pod| !pod.updated && is_live(pod)) {
             if let Some((number, template)) = revision(context, pod) {
                 let of = format!("revision {number}");
-                let before = Before { of, template, nodes: Vec::new() };
+                let before = OldTemplate { of, template, nodes: Vec::new() };
                 revisions.entry(number).or_insert(before).nodes.push(node.name());
             }
         }
@@ -49,11 +49,14 @@ fn before<'a>(context: &Context<'a>) -> Vec<Before<'a>> {
         revisions.is_empty() && !canonical_json::equal(template, &context.manifest.daemon_set.spec.template)
     });
     let of = "the stored template".to_owned();
-    revisions.into_values().chain(stored.map(|template| Before { of, template, nodes: Vec::new() })).collect()
+    revisions
+        .into_values()
+        .chain(stored.map(|template| OldTemplate { of, template, nodes: Vec::new() }))
+        .collect()
 }
 
 /// The number and the template of the revision that the hash of a pod names.
-fn revision<'a>(context: &Context<'a>, pod: &PodVerdict) -> Option<(i64, &'a Value)> {
+fn revision<'a>(context: &LintContext<'a>, pod: &PodVerdict) -> Option<(i64, &'a Value)> {
     let (key, hash) = (&context.preflight.policy.unique_label_key, pod.hash.as_deref()?);
     let uid = context.snapshot.spec().daemon_set.metadata.uid.as_str();
     let is_ours = |controller: Option<&str>| controller.is_none_or(|controller| controller == uid);
@@ -62,7 +65,7 @@ fn revision<'a>(context: &Context<'a>, pod: &PodVerdict) -> Option<(i64, &'a Val
     Some((found.number, found.data.pointer("/spec/template")?))
 }
 
-fn changes(old: &Before<'_>, new: &Value) -> Vec<Finding> {
+fn changes(old: &OldTemplate<'_>, new: &Value) -> Vec<Finding> {
     let (rest_before, rest_after) = (rest_beside_images(old.template), rest_beside_images(new));
     if let Some(path) = first_difference("spec.template", &rest_before, &rest_after) {
         return vec![deletes(old, path, "More than images is new")];
@@ -79,7 +82,7 @@ fn changes(old: &Before<'_>, new: &Value) -> Vec<Finding> {
     same.map(|(path, before, after)| same_image(old, path, (before, after))).collect()
 }
 
-fn deletes(old: &Before<'_>, path: String, why: &str) -> Finding {
+fn deletes(old: &OldTemplate<'_>, path: String, why: &str) -> Finding {
     let on = if old.nodes.is_empty() {
         String::new()
     } else {
@@ -91,7 +94,7 @@ fn deletes(old: &Before<'_>, path: String, why: &str) -> Finding {
         .nodes(nodes(old))
 }
 
-fn same_image(old: &Before<'_>, path: String, (before, after): (&str, &str)) -> Finding {
+fn same_image(old: &OldTemplate<'_>, path: String, (before, after): (&str, &str)) -> Finding {
     Finding::new(Rule::SameImage, Severity::Advice, path)
         .why(format_args!(
             "{before} and {after} have one digest: the container restarts for the same image, and its pod is not available for a minute"
@@ -100,7 +103,7 @@ fn same_image(old: &Before<'_>, path: String, (before, after): (&str, &str)) -> 
         .nodes(nodes(old))
 }
 
-fn nodes(old: &Before<'_>) -> Vec<NodeName> {
+fn nodes(old: &OldTemplate<'_>) -> Vec<NodeName> {
     let distinct: BTreeSet<&NodeName> = old.nodes.iter().collect();
     distinct.into_iter().cloned().collect()
 }

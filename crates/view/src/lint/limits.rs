@@ -1,6 +1,6 @@
 //! maxUnavailable, maxSurge, and the duration of a rollout.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, duration};
 use super::from_warnings::both_limits_set;
@@ -22,7 +22,7 @@ pub(super) fn unavailable_beside_surge(manifest: &Manifest<'_>) -> Option<Findin
 
 /// A percentage below 100 that rounds up to all nodes has its own rule. A single target node is no finding, because
 /// every limit takes it.
-pub(super) fn takes_all(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn takes_all(context: &LintContext<'_>) -> Option<Finding> {
     let desired = context.desired();
     let Strategy::Replace(limit) = context.manifest.strategy else { return None };
     let by_rounding = matches!(limit, IntOrString::Percent(..100));
@@ -40,7 +40,7 @@ pub(super) fn takes_all(context: &Context<'_>) -> Option<Finding> {
 const SLOW: u64 = 12 * 60 * 60;
 
 /// The minimum duration: a round updates as many nodes as the limit allows, and waits for minReadySeconds.
-pub(super) fn slow(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn slow(context: &LintContext<'_>) -> Option<Finding> {
     let (desired, budget) = (context.desired(), &context.budget);
     let limit = match context.manifest.strategy {
         Strategy::OnDelete => return None,

@@ -1,6 +1,6 @@
 //! Surprises that a DaemonSet holds for the nodes and pods of a cluster.
 
-use super::{Finding, Preflight, Rehearsal, Rule, Severity, lint};
+use super::{Finding, LintRehearsal, Preflight, Rule, Severity, lint};
 use crate::cluster::policy::drives;
 use crate::cluster::{Models, Objects, read};
 use crate::hostile;
@@ -43,7 +43,7 @@ pub fn look(
     let mut found = lint(&preflight.read_annotations(powers, read_policy));
     // Where there is an error already, a simulation would only repeat it.
     if let Ok(policy) = Policy::default().with_annotations(daemon_set, powers, read_policy) {
-        let missed = Rehearsal::new(daemon_set, &models.nodes, &policy).finding();
+        let missed = LintRehearsal::new(daemon_set, &models.nodes, &policy).finding();
         found.extend(missed.filter(|_| found.iter().all(|finding| finding.severity != Severity::Error)));
         found.sort_by_key(|finding| finding.severity);
     }

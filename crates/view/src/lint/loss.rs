@@ -2,7 +2,7 @@
 //!
 //! v1.36 `daemon_controller.go podsShouldBeOnNode`: node sync deletes the pods of excluded nodes.
 
-use super::context::{Context, Node};
+use super::context::{LintContext, PlacedNode};
 use super::finding::{Finding, Rule, Severity};
 use super::format::node_names;
 use super::manifest::POD;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The reason why a node loses its pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Loss {
+enum PlacementLoss {
     NodeName,
     NodeSelector,
     NodeAffinity,
@@ -21,8 +21,8 @@ enum Loss {
 }
 
 /// One finding for each reason, with its nodes.
-pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
-    let mut lost: BTreeMap<Loss, Vec<NodeName>> = BTreeMap::new();
+pub(super) fn nodes_losing_pods(context: &LintContext<'_>, stored: &Snapshot<'_>) -> Vec<Finding> {
+    let mut lost: BTreeMap<PlacementLoss, Vec<NodeName>> = BTreeMap::new();
     let mut targets = 0;
     for node in &context.nodes {
         let before = stored.spec().template.decide(node.view).placement;
@@ -37,13 +37,13 @@ pub(super) fn nodes_losing_pods(context: &Context<'_>, stored: &Snapshot<'_>) ->
     lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, (targets, is_steered))).collect()
 }
 
-fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: &Node<'_>) -> Option<Loss> {
+fn loss(context: &LintContext<'_>, stored: &Snapshot<'_>, node: &PlacedNode<'_>) -> Option<PlacementLoss> {
     match node.placement {
         Placement::Run => None,
-        Placement::Exclude(Mismatch::NodeName) => Some(Loss::NodeName),
-        Placement::Exclude(Mismatch::NodeSelector) => Some(Loss::NodeSelector),
-        Placement::Exclude(Mismatch::NodeAffinity) => Some(Loss::NodeAffinity),
-        Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(Loss::Tolerations),
+        Placement::Exclude(Mismatch::NodeName) => Some(PlacementLoss::NodeName),
+        Placement::Exclude(Mismatch::NodeSelector) => Some(PlacementLoss::NodeSelector),
+        Placement::Exclude(Mismatch::NodeAffinity) => Some(PlacementLoss::NodeAffinity),
+        Placement::Exclude(Mismatch::NoExecuteTaint(_)) => Some(PlacementLoss::Tolerations),
         Placement::ContinueOnly(_) => {
             let withdrawn = toleration_withdrawn(
                 &context.snapshot.spec().template.tolerations,
@@ -53,14 +53,14 @@ fn loss(context: &Context<'_>, stored: &Snapshot<'_>, node: &Node<'_>) -> Option
             // A driver deletes for an update only, and the controller beside it knows OnDelete.
             let rolls =
                 context.manifest.strategy != Strategy::OnDelete && context.preflight.policy.drive.is_none();
-            (withdrawn && rolls).then_some(Loss::Tolerations)
+            (withdrawn && rolls).then_some(PlacementLoss::Tolerations)
         }
     }
 }
 
 /// Whether a node may run a pod of the stored DaemonSet. If the preflight has no pods, every target node of the stored
 /// DaemonSet counts.
-fn had_pod(context: &Context<'_>, node: &Node<'_>, before: Placement) -> bool {
+fn had_pod(context: &LintContext<'_>, node: &PlacedNode<'_>, before: Placement) -> bool {
     if context.preflight.pods.is_empty() {
         return before == Placement::Run;
     }
@@ -68,12 +68,12 @@ fn had_pod(context: &Context<'_>, node: &Node<'_>, before: Placement) -> bool {
     may_run && node.has_pod()
 }
 
-fn finding(loss: Loss, nodes: Vec<NodeName>, (targets, is_steered): (usize, bool)) -> Finding {
+fn finding(loss: PlacementLoss, nodes: Vec<NodeName>, (targets, is_steered): (usize, bool)) -> Finding {
     let (rule, field) = match loss {
-        Loss::NodeName => (Rule::SelectionNarrowed, "nodeName"),
-        Loss::NodeSelector => (Rule::SelectionNarrowed, "nodeSelector"),
-        Loss::NodeAffinity => (Rule::SelectionNarrowed, "affinity.nodeAffinity"),
-        Loss::Tolerations => (Rule::TolerationsWithdrawn, "tolerations"),
+        PlacementLoss::NodeName => (Rule::SelectionNarrowed, "nodeName"),
+        PlacementLoss::NodeSelector => (Rule::SelectionNarrowed, "nodeSelector"),
+        PlacementLoss::NodeAffinity => (Rule::SelectionNarrowed, "affinity.nodeAffinity"),
+        PlacementLoss::Tolerations => (Rule::TolerationsWithdrawn, "tolerations"),
     };
     let remedy = match rule {
         Rule::TolerationsWithdrawn => "Keep the tolerations until these nodes may be without a pod",

@@ -20,7 +20,7 @@ pub(super) struct Manifest<'a> {
 }
 
 /// An item of a list in the pod's spec.
-pub(super) struct Item<'a> {
+pub(super) struct ManifestItem<'a> {
     /// The path of the item, such as `spec.template.spec.containers[0]`.
     pub(super) path: String,
     pub(super) value: &'a Value,
@@ -66,15 +66,15 @@ impl<'a> Manifest<'a> {
     }
 
     /// The items of a list in the pod's spec.
-    pub(super) fn list(&self, field: &str) -> Vec<Item<'a>> {
+    pub(super) fn list(&self, field: &str) -> Vec<ManifestItem<'a>> {
         let value = self.daemon_set.spec.template.get("spec").and_then(|spec| spec.get(field));
         items(value, &format!("{POD}.{field}"))
     }
 
     /// All containers with their lifetimes. A restartable init container runs as long as the pod
     /// (v1.36 `podutil.IsRestartableInitContainer`).
-    pub(super) fn containers(&self) -> Vec<(Item<'a>, Lifetime)> {
-        let restarts = |item: &Item<'_>| item.text("restartPolicy") == "Always";
+    pub(super) fn containers(&self) -> Vec<(ManifestItem<'a>, Lifetime)> {
+        let restarts = |item: &ManifestItem<'_>| item.text("restartPolicy") == "Always";
         let init = self.list("initContainers").into_iter().map(|item| {
             let lifetime = if restarts(&item) { Lifetime::Pod } else { Lifetime::Startup };
             (item, lifetime)
@@ -83,9 +83,9 @@ impl<'a> Manifest<'a> {
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> ManifestItem<'a> {
     /// The items of a list in this one.
-    pub(super) fn list(&self, field: &str) -> Vec<Item<'a>> {
+    pub(super) fn list(&self, field: &str) -> Vec<ManifestItem<'a>> {
         items(self.value.get(field), &format!("{}.{field}", self.path))
     }
 
@@ -98,7 +98,7 @@ impl<'a> Item<'a> {
     }
 }
 
-fn items<'a>(list: Option<&'a Value>, path: &str) -> Vec<Item<'a>> {
+fn items<'a>(list: Option<&'a Value>, path: &str) -> Vec<ManifestItem<'a>> {
     let items = list.and_then(Value::as_array).into_iter().flatten().enumerate();
-    items.map(|(index, value)| Item { path: format!("{path}[{index}]"), value }).collect()
+    items.map(|(index, value)| ManifestItem { path: format!("{path}[{index}]"), value }).collect()
 }

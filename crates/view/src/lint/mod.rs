@@ -3,7 +3,7 @@
 //! [`lint()`] has rules about the manifest alone (limits, images, grace periods, and surge with resources that only one pod can
 //! hold), about the cluster (which nodes run the pod, and which pods the DaemonSet adopts), about the change from the stored
 //! DaemonSet (which nodes lose their pods), and about the policy of a rollout (waves, failures, deadlines). Findings about nodes,
-//! budgets and pods agree with [`plan`](daemonset::plan()): they are read off its report. A [`Rehearsal`] simulates the rollout of
+//! budgets and pods agree with [`plan`](daemonset::plan()): they are read off its report. A [`LintRehearsal`] simulates the rollout of
 //! a version that works, and finds the deadlines that it misses.
 //!
 //! Pure, as the core is: no I/O, no clock, no randomness, no environment.
@@ -72,9 +72,9 @@ mod without_effect;
 pub use finding::{Finding, Rule, Severity};
 pub use look::{Restarts, admitted, as_stored, look, with_refusals};
 pub use preflight::Preflight;
-pub use rehearsal::Rehearsal;
+pub use rehearsal::LintRehearsal;
 
-use context::Context;
+use context::LintContext;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
 use daemonset::policy::InvalidRolloutPolicy;
 use daemonset::report::Situation;
@@ -130,7 +130,7 @@ fn inspect(preflight: &Preflight<'_>, applied: &DaemonSet) -> Inspection {
         (Situation::NameCollision, Some(status)) => Inspection::NameCollision(status),
         (Situation::Synced, _) => {
             let manifest = Manifest::new(applied, &preflight.policy);
-            let context = Context::new(preflight, manifest, &snapshot, &plan);
+            let context = LintContext::new(preflight, manifest, &snapshot, &plan);
             Inspection::Findings(about_cluster(&context))
         }
         // One that is being deleted is left alone.
@@ -165,7 +165,7 @@ fn about_manifest(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Vec<Fin
 }
 
 /// The rules about nodes and pods, and about the change from the stored DaemonSet.
-fn about_cluster(context: &Context<'_>) -> Vec<Finding> {
+fn about_cluster(context: &LintContext<'_>) -> Vec<Finding> {
     let preflight = context.preflight;
     let mut findings = from_warnings::findings(context);
     findings.extend(limits::takes_all(context));

@@ -1,6 +1,6 @@
 //! Target nodes, and nodes that are probably left out by mistake.
 
-use super::context::{Context, Node};
+use super::context::{LintContext, PlacedNode};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
 use super::manifest::POD;
@@ -9,11 +9,11 @@ use daemonset::model::NodeName;
 use daemonset::report::NodePlacement;
 
 /// `None` if the preflight has no nodes.
-pub(super) fn no_target_nodes(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn no_target_nodes(context: &LintContext<'_>) -> Option<Finding> {
     let nodes = &context.nodes;
     let placed =
         |placement: NodePlacement| nodes.iter().filter(|node| node.verdict.placement == placement).count();
-    let by_taint = |node: &&Node<'_>| {
+    let by_taint = |node: &&PlacedNode<'_>| {
         let placement = &node.verdict.placement;
         matches!(placement, NodePlacement::ContinueOnly { .. } | NodePlacement::UntoleratedNoExecute { .. })
     };
@@ -39,7 +39,7 @@ pub(super) fn no_target_nodes(context: &Context<'_>) -> Option<Finding> {
 }
 
 /// Whether a taint keeps new pods of the template from a node.
-fn keeps_out(context: &Context<'_>, taint: TaintView<'_>) -> bool {
+fn keeps_out(context: &LintContext<'_>, taint: TaintView<'_>) -> bool {
     matches!(taint.effect, "NoSchedule" | "NoExecute")
         && !tolerated(taint, &context.snapshot.spec().template.tolerations)
 }
@@ -48,7 +48,7 @@ fn keeps_out(context: &Context<'_>, taint: TaintView<'_>) -> bool {
 const CONTROL_PLANE: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
 
 /// Nodes that match the selection, and that only their control-plane taint keeps out.
-pub(super) fn control_plane(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn control_plane(context: &LintContext<'_>) -> Option<Finding> {
     let keeps_out = |taint: &TaintView<'_>| keeps_out(context, *taint);
     let nodes = context.names(|node| {
         let mut against = node.view.taints.iter().filter(keeps_out);
@@ -80,10 +80,10 @@ const READINESS: &str = "readiness.k8s.io/";
 
 /// A taint that appears because this DaemonSet's pod is away, and that its template does not tolerate. It is one of a
 /// known agent of this name, or it is all that keeps nodes without an available pod from being target nodes.
-pub(super) fn tainted_by_own_absence(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn tainted_by_own_absence(context: &LintContext<'_>) -> Option<Finding> {
     let waits_for_an_agent =
         |taint: &TaintView<'_>| taint.key.ends_with("/agent-not-ready") || taint.key.starts_with(READINESS);
-    let is_empty = |node: &&Node<'_>| node.is_tainted() && !node.has_available_pod();
+    let is_empty = |node: &&PlacedNode<'_>| node.is_tainted() && !node.has_available_pod();
     let mut tainted: Vec<(NodeName, &str)> = Vec::new();
     for node in context.nodes.iter().filter(is_empty) {
         let against: Vec<TaintView<'_>> =

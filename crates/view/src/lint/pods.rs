@@ -1,9 +1,9 @@
 //! Images, grace periods and priority classes of the pods.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, duration};
-use super::manifest::{Item, Manifest, POD};
+use super::manifest::{Manifest, ManifestItem, POD};
 use super::preflight::Preflight;
 use super::rollout;
 use daemonset::internal::Strategy;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Images whose tag can move to another version without a change of the template.
 pub(super) fn latest_tags(manifest: &Manifest<'_>) -> Vec<Finding> {
-    let finding = |container: &Item<'_>| {
+    let finding = |container: &ManifestItem<'_>| {
         let image = container.text("image");
         Finding::new(Rule::LatestTag, Severity::Warning, format!("{}.image", container.path))
             .why(format_args!("{image} may be another version on each node and after each restart, and an undo brings none of them back"))
@@ -45,7 +45,7 @@ pub(super) fn grace_zero(manifest: &Manifest<'_>) -> Option<Finding> {
 /// Ten minutes, in seconds: few operators wait for a node for longer.
 const LONG: u64 = 10 * 60;
 
-pub(super) fn grace_long(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn grace_long(context: &LintContext<'_>) -> Option<Finding> {
     let seconds = grace(&context.manifest).filter(|seconds| *seconds > LONG)?;
     let (budget, desired) = (&context.budget, context.desired());
     let (meanwhile, limit) = match context.manifest.strategy {

@@ -1,15 +1,15 @@
 //! Images that are pulled before the update: how many nodes pull at a time, and images that are pulled again and again.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::count;
-use super::manifest::Item;
+use super::manifest::ManifestItem;
 use super::rollout;
 use daemonset::internal::{Strategy, images};
 use daemonset::policy::PullPolicy;
 
 /// All rules about pulls that have an effect.
-pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn findings(context: &LintContext<'_>) -> Vec<Finding> {
     let replaces = matches!(context.manifest.strategy, Strategy::Replace(_));
     let Some(pull) = context.preflight.policy.pull.as_ref().filter(|_| replaces) else { return Vec::new() };
     let mut findings = pulled_again(context);
@@ -19,7 +19,7 @@ pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// A single target node is no finding.
-fn all_at_once(context: &Context<'_>, pull: &PullPolicy) -> Option<Finding> {
+fn all_at_once(context: &LintContext<'_>, pull: &PullPolicy) -> Option<Finding> {
     let (desired, parallel) = (context.desired(), pull.parallel.scaled(context.desired()));
     let path = rollout::field(context.manifest.daemon_set, "pull.parallel");
     let finding = Finding::new(Rule::PullsAllAtOnce, Severity::Advice, path)
@@ -32,7 +32,7 @@ fn all_at_once(context: &Context<'_>, pull: &PullPolicy) -> Option<Finding> {
 }
 
 /// The update goes no faster than images arrive.
-fn below_limit(context: &Context<'_>, pull: &PullPolicy) -> Option<Finding> {
+fn below_limit(context: &LintContext<'_>, pull: &PullPolicy) -> Option<Finding> {
     let (desired, limit) = (context.desired(), context.budget.max_unavailable);
     let parallel = pull.parallel.scaled(desired);
     let path = rollout::field(context.manifest.daemon_set, "pull.parallel");
@@ -48,7 +48,7 @@ fn below_limit(context: &Context<'_>, pull: &PullPolicy) -> Option<Finding> {
 }
 
 /// The status of a node tells of no image that each start of its container asks the registry for.
-fn pulled_again(context: &Context<'_>) -> Vec<Finding> {
+fn pulled_again(context: &LintContext<'_>) -> Vec<Finding> {
     let manifest = &context.manifest;
     let images = images(&manifest.daemon_set.spec.template);
     let containers = manifest.containers();
@@ -57,7 +57,7 @@ fn pulled_again(context: &Context<'_>) -> Vec<Finding> {
     again.filter_map(|image| first(&image.reference)).map(|(item, _)| always(item)).collect()
 }
 
-fn always(container: &Item<'_>) -> Finding {
+fn always(container: &ManifestItem<'_>) -> Finding {
     let image = container.text("image");
     let (field, why) = match container.text("imagePullPolicy") {
         "" => ("image", "its tag lets each start pull it"),

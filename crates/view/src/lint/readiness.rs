@@ -1,14 +1,14 @@
 //! Guards against a bad version: readiness probes and minReadySeconds.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
-use super::manifest::{Item, Lifetime, Manifest, POD};
+use super::manifest::{Lifetime, Manifest, ManifestItem, POD};
 use daemonset::internal::Strategy;
 
 /// A pod without a readiness probe, a startup probe or a readiness gate is Ready as soon as its containers run.
 /// OnDelete is exempt, because a user decides there when the update goes on.
 pub(super) fn no_probe(manifest: &Manifest<'_>) -> Option<Finding> {
-    let is_probed = |item: &Item<'_>| item.has("readinessProbe") || item.has("startupProbe");
+    let is_probed = |item: &ManifestItem<'_>| item.has("readinessProbe") || item.has("startupProbe");
     let lasting: Vec<_> =
         manifest.containers().into_iter().filter(|(_, lifetime)| *lifetime == Lifetime::Pod).collect();
     let probed =
@@ -29,7 +29,7 @@ pub(super) fn no_probe(manifest: &Manifest<'_>) -> Option<Finding> {
 }
 
 /// A single target node is no finding: no other node follows.
-pub(super) fn min_ready_zero(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn min_ready_zero(context: &LintContext<'_>) -> Option<Finding> {
     let desired = context.desired();
     let rolls = context.manifest.strategy != Strategy::OnDelete && desired > 1;
     if !rolls || context.manifest.daemon_set.spec.min_ready_seconds != 0 {

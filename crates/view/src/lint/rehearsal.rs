@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Rehearsal<'a> {
+pub struct LintRehearsal<'a> {
     daemon_set: &'a DaemonSet,
     nodes: &'a [Node],
     policy: &'a Policy,
@@ -48,10 +48,10 @@ pub struct Rehearsal<'a> {
 /// Enough to find the usual durations too long; the rare ones of a large fleet need a simulation of its own.
 const MOST_NODES: usize = 100;
 
-impl<'a> Rehearsal<'a> {
+impl<'a> LintRehearsal<'a> {
     /// A rehearsal on these nodes, as if all were up; of many, the first 100 by name. With default settings and seed 1.
     pub fn new(daemon_set: &'a DaemonSet, nodes: &'a [Node], policy: &'a Policy) -> Self {
-        Rehearsal { daemon_set, nodes, policy, settings: Settings::default(), seed: 1 }
+        LintRehearsal { daemon_set, nodes, policy, settings: Settings::default(), seed: 1 }
     }
 
     /// How fast images are pulled, containers start and pods become Ready.

@@ -1,9 +1,9 @@
 //! The policy of a rollout: waves that reach no node, a failure that nobody notices, deadlines that nobody can meet.
 
-use super::context::{Context, Node, is_live};
+use super::context::{LintContext, PlacedNode, is_live};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
-use super::manifest::{Item, Lifetime};
+use super::manifest::{Lifetime, ManifestItem};
 use daemonset::internal::Placement;
 use daemonset::internal::steering::POLICY;
 use daemonset::model::{DaemonSet, IntOrString, NodeName};
@@ -36,7 +36,7 @@ pub(super) fn unreadable(daemon_set: &DaemonSet, invalid: &InvalidRolloutPolicy)
 }
 
 /// All rules about the policy of a rollout.
-pub(super) fn findings(context: &Context<'_>) -> Vec<Finding> {
+pub(super) fn findings(context: &LintContext<'_>) -> Vec<Finding> {
     let Some(policy) = &context.preflight.policy.rollout else { return Vec::new() };
     let rules = Rules { context, policy, path: path(context.manifest.daemon_set) };
     let mut findings = rules.bakes_below_min_ready();
@@ -68,7 +68,7 @@ fn annotation(daemon_set: &DaemonSet) -> Option<String> {
 
 /// The input of each rule.
 struct Rules<'c, 'a> {
-    context: &'c Context<'a>,
+    context: &'c LintContext<'a>,
     policy: &'c RolloutPolicy,
     path: String,
 }
@@ -154,7 +154,7 @@ impl<'c> Rules<'c, '_> {
     fn longest_initial_delay(&self) -> u32 {
         let containers = self.context.manifest.containers();
         let lasting = containers.iter().filter(|(_, lifetime)| *lifetime == Lifetime::Pod);
-        let delay = |item: &Item<'_>, probe: &str| {
+        let delay = |item: &ManifestItem<'_>, probe: &str| {
             let seconds = item.value.get(probe)?.get("initialDelaySeconds").and_then(Value::as_u64)?;
             u32::try_from(seconds).ok()
         };
@@ -280,7 +280,7 @@ impl<'c> Rules<'c, '_> {
 }
 
 /// The nodes that belong to a rollout: the target nodes, and those that keep the new version that they have.
-fn takes_part(node: &Node<'_>) -> bool {
+fn takes_part(node: &PlacedNode<'_>) -> bool {
     match node.placement {
         Placement::Run => true,
         Placement::ContinueOnly(_) => node.verdict.pods.iter().any(|pod| pod.updated && is_live(pod)),

@@ -1,6 +1,6 @@
 //! The pods that the selector matches.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, names};
 use super::manifest::Manifest;
@@ -60,7 +60,7 @@ fn selects(one: &DaemonSet, other: &DaemonSet) -> bool {
 }
 
 /// Pods without a controller: orphans of an earlier DaemonSet, or pods created by hand.
-pub(super) fn adopts(context: &Context<'_>) -> Option<Finding> {
+pub(super) fn adopts(context: &LintContext<'_>) -> Option<Finding> {
     let claimed = context.snapshot.pods_with_facts().filter(|(_, pod, facts)| {
         facts.ownership == Ownership::Orphan && facts.selected && pod.deleted_at.is_none()
     });

@@ -3,7 +3,7 @@
 //! Proposal: SurgingRollingUpdate, "Considerations".
 
 use super::finding::{Finding, Rule, Severity};
-use super::manifest::{Item, Manifest, POD};
+use super::manifest::{Manifest, ManifestItem, POD};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -63,13 +63,14 @@ pub(super) fn host_paths(manifest: &Manifest<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let containers = manifest.containers();
-    let mounts: Vec<Item<'_>> =
+    let mounts: Vec<ManifestItem<'_>> =
         containers.iter().flat_map(|(container, _)| container.list("volumeMounts")).collect();
     let is_written = |name: &str| {
-        let read_only = |mount: &Item<'_>| mount.value.get("readOnly").and_then(Value::as_bool) == Some(true);
+        let read_only =
+            |mount: &ManifestItem<'_>| mount.value.get("readOnly").and_then(Value::as_bool) == Some(true);
         mounts.iter().any(|mount| mount.text("name") == name && !read_only(mount))
     };
-    let finding = |volume: Item<'_>| {
+    let finding = |volume: ManifestItem<'_>| {
         let source = volume.value.get("hostPath")?;
         let field = |name| source.get(name).and_then(Value::as_str).unwrap_or_default();
         let (path, kind) = (field("path"), field("type"));
@@ -141,7 +142,7 @@ fn is_zero(quantity: &Value) -> bool {
 pub(super) fn resource_claims(manifest: &Manifest<'_>) -> Vec<Finding> {
     let claims = manifest.list("resourceClaims");
     let own = claims.into_iter().filter(|claim| manifest.surges() && claim.has("resourceClaimTemplateName"));
-    let finding = |claim: Item<'_>| {
+    let finding = |claim: ManifestItem<'_>| {
         let template = claim.text("resourceClaimTemplateName");
         Finding::new(Rule::SurgeWithDevices, Severity::Warning, format!("{}.resourceClaimTemplateName", claim.path))
             .why(format_args!("Each pod claims devices of its own by {template}: where a node has not as many free, the new pod stays Pending during a surge"))

@@ -1,6 +1,6 @@
 //! Turns: gates that nobody opens, a drain without an end, and a name that more than one pod may have.
 
-use super::context::Context;
+use super::context::LintContext;
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, duration, node_names};
 use super::manifest::{Manifest, POD};
@@ -96,7 +96,7 @@ pub(super) fn name_without_grace(preflight: &Preflight<'_>, manifest: &Manifest<
 }
 
 /// Another owner's pod has the one name that the pod of a node can have.
-pub(super) fn names_taken(context: &Context<'_>, nodes: &BTreeMap<NodeName, String>) -> Finding {
+pub(super) fn names_taken(context: &LintContext<'_>, nodes: &BTreeMap<NodeName, String>) -> Finding {
     let names: Vec<NodeName> = nodes.keys().cloned().collect();
     let why = match nodes.values().next() {
         Some(pod) if nodes.len() == 1 => {

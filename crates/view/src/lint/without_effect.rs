@@ -29,19 +29,19 @@ pub(super) fn findings(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Ve
 }
 
 /// The reason, and the remedy.
-type Reason = (&'static str, &'static str);
+type WhyWithoutEffect = (&'static str, &'static str);
 
 const UPDATES: &str = "Use RollingUpdate with maxUnavailable, or drive the DaemonSet; or leave it out";
 
 /// Under surge it is refused.
-fn turn(manifest: &Manifest<'_>) -> Option<Reason> {
+fn turn(manifest: &Manifest<'_>) -> Option<WhyWithoutEffect> {
     match manifest.strategy {
         Strategy::OnDelete => Some(("under OnDelete a person takes the pods, and no turn begins", UPDATES)),
         Strategy::Replace(_) | Strategy::Surge { .. } => None,
     }
 }
 
-fn pull(manifest: &Manifest<'_>) -> Option<Reason> {
+fn pull(manifest: &Manifest<'_>) -> Option<WhyWithoutEffect> {
     match manifest.strategy {
         Strategy::OnDelete => {
             Some(("under OnDelete a person takes the pods, whether their images are there or not", UPDATES))
@@ -57,12 +57,12 @@ fn pull(manifest: &Manifest<'_>) -> Option<Reason> {
     }
 }
 
-fn pull_time(seconds: u32) -> Option<Reason> {
+fn pull_time(seconds: u32) -> Option<WhyWithoutEffect> {
     let why = "the time of each pull is over at once, so that no pod waits for its images";
     (seconds == 0).then_some((why, "Allow the seconds that a node needs for the images; the default is 600"))
 }
 
-fn in_place(manifest: &Manifest<'_>) -> Option<Reason> {
+fn in_place(manifest: &Manifest<'_>) -> Option<WhyWithoutEffect> {
     match manifest.strategy {
         Strategy::OnDelete => Some(("under OnDelete a person deletes the pods", UPDATES)),
         Strategy::Surge { .. } => Some((
@@ -73,7 +73,7 @@ fn in_place(manifest: &Manifest<'_>) -> Option<Reason> {
     }
 }
 
-fn fit(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Option<Reason> {
+fn fit(preflight: &Preflight<'_>, manifest: &Manifest<'_>) -> Option<WhyWithoutEffect> {
     let drains = turn_rules(preflight).is_some_and(|turn| turn.gates.iter().any(|gate| gate == DRAINED));
     match manifest.strategy {
         Strategy::OnDelete => {

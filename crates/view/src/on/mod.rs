@@ -10,9 +10,9 @@ use serde::Serialize;
 /// The answer as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer<'q> {
+pub struct NodeAnswer<'q> {
     node: &'q NodeShape,
-    pub daemon_sets: Vec<Row>,
+    pub daemon_sets: Vec<DaemonRow>,
     /// The sums of those that surely run there, and of those that may.
     pub requests: Bounds,
     /// Of those that may run there, each once.
@@ -21,7 +21,7 @@ pub struct Answer<'q> {
 }
 
 #[derive(Serialize)]
-pub struct Row {
+pub struct DaemonRow {
     #[serde(flatten)]
     pub daemon: DaemonOn,
     /// Of one pod.
@@ -39,7 +39,7 @@ pub struct Conflict {
     pub port: HostPort,
 }
 
-impl<'q> Answer<'q> {
+impl<'q> NodeAnswer<'q> {
     /// The answer about these DaemonSets.
     ///
     /// # Errors
@@ -58,19 +58,19 @@ impl<'q> Answer<'q> {
             port: conflict.port,
         };
         let port_conflicts = daemons.port_conflicts().into_iter().map(conflict).collect();
-        let row = |(ds, daemon): (&DaemonSet, DaemonOn)| Row {
+        let row = |(ds, daemon): (&DaemonSet, DaemonOn)| DaemonRow {
             // The template of a DaemonSet that does not run there may hold anything.
             requests: pod_requests(&ds.spec.template).unwrap_or_default(),
             why: words::why(&daemon),
             daemon,
         };
         let daemon_sets = all.iter().zip(daemons.daemons).map(row).collect();
-        Ok(Answer { node: shape, daemon_sets, requests, host_ports, port_conflicts })
+        Ok(NodeAnswer { node: shape, daemon_sets, requests, host_ports, port_conflicts })
     }
 
     /// Whether there is nothing to look at.
     pub fn is_fine(&self) -> bool {
-        let is_invalid = |row: &Row| matches!(row.daemon.runs, Runs::Invalid { .. });
+        let is_invalid = |row: &DaemonRow| matches!(row.daemon.runs, Runs::Invalid { .. });
         self.port_conflicts.is_empty() && !self.daemon_sets.iter().any(is_invalid)
     }
 }

@@ -1,6 +1,6 @@
 //! The actions of a plan as lines.
 
-use crate::goal::Goal;
+use crate::goal::GoalPhrase;
 use crate::steered::Steered;
 use crate::words;
 use daemonset::Action;
@@ -87,9 +87,9 @@ fn detail(action: &Action, before: &DaemonSetStatus, steered: Option<&Steered<'_
 }
 
 /// The version that a node should have.
-fn goal<'a>(steered: Option<&Steered<'a>>, node: &NodeName) -> Goal<'a> {
+fn goal<'a>(steered: Option<&Steered<'a>>, node: &NodeName) -> GoalPhrase<'a> {
     let verdict = steered.and_then(|steered| steered.plan.report.node(node.as_str()));
-    verdict.map_or(Goal::Current, |verdict| Goal::of(steered, verdict))
+    verdict.map_or(GoalPhrase::Current, |verdict| GoalPhrase::of(steered, verdict))
 }
 
 /// As `kubectl annotate` has it: `name key=value`, or `name key-` where it is removed.

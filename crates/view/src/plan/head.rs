@@ -1,8 +1,8 @@
 //! The head of the text: the DaemonSet, its rollout so far, and the outcome of the plan.
 
-use crate::cluster::{Clock, Input};
+use crate::cluster::{Input, TimeSource};
 use crate::plan::budget;
-use crate::plan::phrase::{Urgency, urgency};
+use crate::plan::phrase::{Attention, urgency};
 use crate::steered::{Steered, has_available};
 use crate::turning::{self, Details};
 use crate::{waiting, words};
@@ -177,17 +177,17 @@ pub fn any_waits(plan: &Plan) -> bool {
 
 fn waits(node: &NodeVerdict) -> bool {
     match urgency(&node.outcome) {
-        Urgency::Stuck | Urgency::Waits | Urgency::Held => true,
-        Urgency::Acts | Urgency::Calm => false,
+        Attention::Stuck | Attention::Waits | Attention::Held => true,
+        Attention::Acts | Attention::Calm => false,
     }
 }
 
 fn as_of(source: &dyn fmt::Display, input: &Input) -> String {
     let now = input.recording.now;
     match input.clock {
-        Clock::CommandLine => format!("{now}, as --now says; {source}"),
-        Clock::Recording => format!("{now}, the time of recording {}; {source}", input.recording.name),
-        Clock::System => format!("{now}, the clock of this machine; {source}"),
-        Clock::NewestInList => format!("{now}, the newest time in {source}"),
+        TimeSource::CommandLine => format!("{now}, as --now says; {source}"),
+        TimeSource::Recording => format!("{now}, the time of recording {}; {source}", input.recording.name),
+        TimeSource::System => format!("{now}, the clock of this machine; {source}"),
+        TimeSource::NewestInList => format!("{now}, the newest time in {source}"),
     }
 }

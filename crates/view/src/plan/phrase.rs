@@ -1,7 +1,7 @@
 //! The state of a pod and the outcome of a node, in a few words that fit a table.
 
 use crate::cluster::Input;
-use crate::goal::Goal;
+use crate::goal::GoalPhrase;
 use crate::steered::{Steered, has_available};
 use crate::{waiting, words};
 use daemonset::Plan;
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Urgency {
+pub enum Attention {
     /// This plan does something.
     Acts,
     /// Something is wrong.
@@ -26,7 +26,7 @@ pub enum Urgency {
 /// Words, and the instant that they are about.
 pub struct Phrase {
     pub what: String,
-    pub urgency: Urgency,
+    pub urgency: Attention,
     at: Option<Timestamp>,
     joint: Joint,
 }
@@ -41,7 +41,7 @@ enum Joint {
 
 /// The facts that choose the words.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct PhraseContext<'a> {
     /// Ages are counted from here.
     pub now: Timestamp,
     /// How long after Ready a pod is available.
@@ -52,11 +52,11 @@ pub struct Context<'a> {
     pub steered: Option<Steered<'a>>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> PhraseContext<'a> {
     /// `plugin` are the words by which a person calls the plugin.
     pub fn new(input: &'a Input, plan: &'a Plan, plugin: &'a str) -> Self {
         let recording = &input.recording;
-        Context {
+        PhraseContext {
             now: recording.now,
             min_ready: SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into()),
             current: plan.report.current_revision.as_ref().map(|current| current.number),
@@ -66,7 +66,7 @@ impl<'a> Context<'a> {
 }
 
 impl Phrase {
-    fn new(urgency: Urgency, what: impl Into<String>) -> Self {
+    fn new(urgency: Attention, what: impl Into<String>) -> Self {
         Phrase { what: what.into(), urgency, at: None, joint: Joint::Space }
     }
 
@@ -94,32 +94,32 @@ impl Phrase {
 }
 
 /// How a pod is, and since or until when.
-pub fn state(state: PodState, context: Context<'_>) -> Phrase {
+pub fn state(state: PodState, context: PhraseContext<'_>) -> Phrase {
     // Clocks differ: a state that is reached has lasted for at least 0 s.
     let past = |at: Timestamp| at.min(context.now);
     let words = state.to_string();
     match state {
         PodState::Available { ready_since, .. } => {
             let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());
-            Phrase::new(Urgency::Calm, words).at(since.map(past), Joint::Space)
+            Phrase::new(Attention::Calm, words).at(since.map(past), Joint::Space)
         }
         PodState::Ready { available_at, .. } => {
-            Phrase::new(Urgency::Waits, "Ready, available").at(available_at, Joint::Space)
+            Phrase::new(Attention::Waits, "Ready, available").at(available_at, Joint::Space)
         }
         PodState::NotReady { since, .. } | PodState::Pending { since, .. } => {
-            Phrase::new(Urgency::Stuck, words).at(since.map(past), Joint::Space)
+            Phrase::new(Attention::Stuck, words).at(since.map(past), Joint::Space)
         }
         PodState::Terminating { overdue_at, .. } => {
-            Phrase::new(Urgency::Waits, words).at(overdue_at, Joint::Overdue)
+            Phrase::new(Attention::Waits, words).at(overdue_at, Joint::Overdue)
         }
-        PodState::Failed | PodState::Succeeded | _ => Phrase::new(Urgency::Stuck, words),
+        PodState::Failed | PodState::Succeeded | _ => Phrase::new(Attention::Stuck, words),
     }
 }
 
 /// The next step of a node, or the reason why it waits.
 pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
     // Many nodes wait, and few need to know.
-    let goal = || Goal::of(steered.as_ref(), node);
+    let goal = || GoalPhrase::of(steered.as_ref(), node);
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
     let outcome = &node.outcome;
     let words = match outcome {
@@ -146,13 +146,13 @@ pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
 }
 
 /// How much the next step of a node wants to be seen.
-pub fn urgency(outcome: &NodeOutcome) -> Urgency {
+pub fn urgency(outcome: &NodeOutcome) -> Attention {
     match outcome {
         NodeOutcome::Create { .. }
         | NodeOutcome::Delete { .. }
         | NodeOutcome::UpdateInPlace { .. }
-        | NodeOutcome::TurnBegins => Urgency::Acts,
-        NodeOutcome::UpToDate | NodeOutcome::NotTarget => Urgency::Calm,
+        | NodeOutcome::TurnBegins => Attention::Acts,
+        NodeOutcome::UpToDate | NodeOutcome::NotTarget => Attention::Calm,
         NodeOutcome::Waits(wait) => waiting::urgency(wait),
     }
 }

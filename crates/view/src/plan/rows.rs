@@ -1,7 +1,7 @@
 //! The rows of the table: one for each pod, or one for many nodes that are alike.
 
-use crate::goal::Goal;
-use crate::plan::phrase::{Context, Phrase, Urgency, outcome, state};
+use crate::goal::GoalPhrase;
+use crate::plan::phrase::{Attention, Phrase, PhraseContext, outcome, state};
 use crate::words;
 use daemonset::report::NodeVerdict;
 use std::collections::BTreeMap;
@@ -31,11 +31,11 @@ pub struct Row {
 /// A text, and how much it wants to be seen.
 pub struct Cell {
     pub text: String,
-    pub urgency: Urgency,
+    pub urgency: Attention,
 }
 
 /// By node name; where there are many, nodes that are alike share a row, and those that need attention come first.
-pub fn rows(nodes: &[NodeVerdict], context: Context<'_>) -> Rows {
+pub fn rows(nodes: &[NodeVerdict], context: PhraseContext<'_>) -> Rows {
     if nodes.len() <= MOST_NODES {
         let shown = nodes.iter().flat_map(|node| of_node(node, context)).collect();
         return Rows { shown, left_out: 0 };
@@ -54,7 +54,7 @@ pub fn rows(nodes: &[NodeVerdict], context: Context<'_>) -> Rows {
 }
 
 /// A row for each pod; the first one has the node's name.
-fn of_node(node: &NodeVerdict, context: Context<'_>) -> Vec<Row> {
+fn of_node(node: &NodeVerdict, context: PhraseContext<'_>) -> Vec<Row> {
     let row = |pod: &str, revision: &str, state, now| Row {
         node: node.node.to_string(),
         placement: words::placement(node),
@@ -71,8 +71,8 @@ fn of_node(node: &NodeVerdict, context: Context<'_>) -> Vec<Row> {
     let rows = node.pods.iter().enumerate().map(|(position, pod)| {
         let now = match pod.deleted {
             Some(reason) => {
-                let goal = Goal::of(context.steered.as_ref(), node);
-                Cell { text: format!("DELETE: {}", goal.deleting(reason)), urgency: Urgency::Acts }
+                let goal = GoalPhrase::of(context.steered.as_ref(), node);
+                Cell { text: format!("DELETE: {}", goal.deleting(reason)), urgency: Attention::Acts }
             }
             None if deletes => Cell::nothing("stays"),
             None if position == 0 => due(outcome(node, context.steered)),
@@ -91,8 +91,8 @@ fn of_node(node: &NodeVerdict, context: Context<'_>) -> Vec<Row> {
 /// The common part of the nodes of a row; rows are sorted by it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
-    urgency: Urgency,
-    state_urgency: Urgency,
+    urgency: Attention,
+    state_urgency: Attention,
     outcome: String,
     states: Vec<String>,
     revision: String,
@@ -100,13 +100,13 @@ struct Likeness {
 }
 
 impl Likeness {
-    fn of(node: &NodeVerdict, context: Context<'_>) -> Self {
+    fn of(node: &NodeVerdict, context: PhraseContext<'_>) -> Self {
         let states: Vec<Phrase> = node.pods.iter().map(|pod| state(pod.state, context)).collect();
         let outcome = outcome(node, context.steered);
         let revisions: Vec<String> = node.pods.iter().map(|pod| words::class(pod, context.current)).collect();
         Likeness {
             urgency: outcome.urgency,
-            state_urgency: states.iter().map(|state| state.urgency).min().unwrap_or(Urgency::Calm),
+            state_urgency: states.iter().map(|state| state.urgency).min().unwrap_or(Attention::Calm),
             outcome: outcome.what,
             states: states.into_iter().map(|state| state.what).collect(),
             revision: revisions.join(" + "),
@@ -115,8 +115,8 @@ impl Likeness {
     }
 }
 
-fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context<'_>) -> Row {
-    let examples = if likeness.urgency < Urgency::Held { 10 } else { 3 };
+fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: PhraseContext<'_>) -> Row {
+    let examples = if likeness.urgency < Attention::Held { 10 } else { 3 };
     let names = words::names(nodes.iter().map(|node| &node.node), examples);
     let outcomes: Vec<Phrase> = nodes.iter().map(|node| outcome(node, context.steered)).collect();
     let pods = nodes.iter().flat_map(|node| &node.pods);
@@ -138,6 +138,6 @@ fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: Context<'_>) ->
 
 impl Cell {
     fn nothing(text: &str) -> Self {
-        Cell { text: text.to_owned(), urgency: Urgency::Calm }
+        Cell { text: text.to_owned(), urgency: Attention::Calm }
     }
 }

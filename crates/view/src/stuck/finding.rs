@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::cause::Cause;
 use crate::stuck::change::last_change;
-use crate::why::Limit;
+use crate::why::StrategyLimit;
 use crate::words;
 use daemonset::outlook::{ObstacleKind, Outlook, RolloutState};
 use daemonset::report::{GatedTurn, NodeOutcome, NodeVerdict, Situation, Wait, WaitKind};
@@ -28,7 +28,7 @@ pub enum Ends {
 /// Nodes that wait for the same thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
+pub struct StuckFinding {
     pub ends: Ends,
     /// By name; empty for the whole DaemonSet.
     pub nodes: Vec<String>,
@@ -58,7 +58,7 @@ struct Waiting<'n> {
     commands: Vec<String>,
 }
 
-impl Finding {
+impl StuckFinding {
     /// `node-2: …`
     pub fn line(&self) -> String {
         match self.nodes.as_slice() {
@@ -69,10 +69,11 @@ impl Finding {
 }
 
 /// All of a rollout, the most urgent first.
-pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) -> Vec<Finding> {
+pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) -> Vec<StuckFinding> {
     let finder = Finder::new(case, outlook, patience);
     let of_all = outlook.obstacles.iter().filter(|obstacle| obstacle.nodes.is_empty());
-    let mut findings: Vec<Finding> = of_all.map(|obstacle| finder.of_daemon_set(obstacle.kind)).collect();
+    let mut findings: Vec<StuckFinding> =
+        of_all.map(|obstacle| finder.of_daemon_set(obstacle.kind)).collect();
     if case.plan.report.situation == Situation::BeingDeleted && findings.is_empty() {
         findings.push(finder.ends());
     }
@@ -83,7 +84,7 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
         let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
         alike.entry((wait.ends, key)).or_default().push(wait);
     }
-    let mut together: Vec<Finding> =
+    let mut together: Vec<StuckFinding> =
         alike.into_iter().map(|((ends, _), waits)| finder.together(ends, &waits)).collect();
     together.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
     findings.append(&mut together);
@@ -104,7 +105,7 @@ pub(crate) struct Finder<'c> {
     is_stuck: bool,
     obstacles: BTreeMap<&'c str, ObstacleKind>,
     /// The nodes that use each limit: thousands of nodes may wait for them.
-    pub(super) users: [(Limit, Vec<&'c NodeVerdict>); 2],
+    pub(super) users: [(StrategyLimit, Vec<&'c NodeVerdict>); 2],
 }
 
 impl<'c> Finder<'c> {
@@ -112,16 +113,17 @@ impl<'c> Finder<'c> {
         let obstacles = outlook.obstacles.iter();
         let of_nodes = obstacles.flat_map(|it| it.nodes.iter().map(|node| (node.as_str(), it.kind)));
         let is_stuck = matches!(outlook.state, RolloutState::Stuck { .. });
-        let users = [Limit::MaxUnavailable, Limit::MaxSurge].map(|limit| (limit, case.users_of(limit)));
+        let users = [StrategyLimit::MaxUnavailable, StrategyLimit::MaxSurge]
+            .map(|limit| (limit, case.users_of(limit)));
         Finder { case, patience, is_stuck, obstacles: of_nodes.collect(), users }
     }
 
-    fn of_daemon_set(&self, kind: ObstacleKind) -> Finding {
+    fn of_daemon_set(&self, kind: ObstacleKind) -> StuckFinding {
         let (text, commands) = match kind {
             ObstacleKind::BeingDeleted => self.being_deleted(),
             _ => (kind.to_string(), vec![self.case.describe_daemon_set()]),
         };
-        Finding {
+        StuckFinding {
             ends: Ends::Somebody,
             nodes: Vec::new(),
             text,
@@ -133,10 +135,10 @@ impl<'c> Finder<'c> {
     }
 
     /// A deletion that goes on.
-    fn ends(&self) -> Finding {
+    fn ends(&self) -> StuckFinding {
         let (text, _) = self.being_deleted();
         let stuck_at = last_change(self.case).and_then(|at| at.checked_add(self.patience).ok());
-        Finding {
+        StuckFinding {
             ends: Ends::Time,
             nodes: Vec::new(),
             text: text + &stuck_at.map(|at| self.stuck_at(at)).unwrap_or_default(),
@@ -147,7 +149,7 @@ impl<'c> Finder<'c> {
         }
     }
 
-    fn together(&self, ends: Ends, waits: &[&Waiting<'_>]) -> Finding {
+    fn together(&self, ends: Ends, waits: &[&Waiting<'_>]) -> StuckFinding {
         let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
         let text = match waits.first() {
             Some(first) if causes.is_empty() => first.text.clone(),
@@ -155,7 +157,7 @@ impl<'c> Finder<'c> {
         };
         let until = waits.iter().filter_map(|wait| wait.until).min();
         let stuck_at = until.filter(|_| !causes.is_empty()).map(|at| self.stuck_at(at));
-        Finding {
+        StuckFinding {
             ends,
             nodes: waits.iter().map(|wait| wait.node.node.to_string()).collect(),
             text: text + &stuck_at.unwrap_or_default(),

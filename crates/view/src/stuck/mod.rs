@@ -11,7 +11,7 @@ use crate::cause::Outage;
 use crate::plan::Planned;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::findings;
-pub use crate::stuck::finding::{Ends, Finding};
+pub use crate::stuck::finding::{Ends, StuckFinding};
 use daemonset::outlook::{Hints, ObstacleKind, Outlook, RolloutState};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -21,20 +21,20 @@ pub const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
 
 /// The answer about one DaemonSet.
 #[derive(Serialize)]
-pub struct Answer<'a> {
+pub struct StuckAnswer<'a> {
     pub name: &'a str,
     now: Timestamp,
     #[serde(flatten)]
     pub outlook: Outlook,
     /// The things that nodes wait for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StuckFinding>,
     /// The commands to run next, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> StuckAnswer<'a> {
     /// # Errors
     /// A plan that tells only a part of its nodes.
     pub fn new(case: &Case<'a>, patience: SignedDuration) -> Result<Self, String> {
@@ -50,7 +50,7 @@ impl<'a> Answer<'a> {
                 commands.push(command.clone());
             }
         }
-        Ok(Answer { name, now: case.now, outlook, findings, commands })
+        Ok(StuckAnswer { name, now: case.now, outlook, findings, commands })
     }
 
     pub fn is_stuck(&self) -> bool {

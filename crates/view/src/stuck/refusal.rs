@@ -1,7 +1,7 @@
 //! Why the calls of a plan come to nothing.
 
 use crate::case::Case;
-use crate::cluster::Refusal;
+use crate::cluster::RefusedCall;
 use crate::stuck::change::last_call;
 use crate::stuck::finding::acts;
 use crate::words;
@@ -10,7 +10,7 @@ use daemonset::report::NodeVerdict;
 
 impl Case<'_> {
     /// The last refusal, unless something was done after it. The pods that a quota allows become Ready after it, which tells nothing.
-    pub fn refusal(&self) -> Option<Refusal> {
+    pub fn refusal(&self) -> Option<RefusedCall> {
         self.models.refusals.since(self.planned.daemon_set.metadata.uid.as_str(), || last_call(self))
     }
 
@@ -46,7 +46,7 @@ impl Case<'_> {
     }
 
     /// `the API server refuses it: Error creating: … (21 times, the last time 18s ago)`.
-    pub fn refused(&self, refusal: &Refusal) -> String {
+    pub fn refused(&self, refusal: &RefusedCall) -> String {
         let ago = words::duration(self.now.duration_since(refusal.at.min(self.now)));
         let times = match refusal.times {
             1 => "once".to_owned(),
@@ -56,7 +56,7 @@ impl Case<'_> {
     }
 
     /// The commands that tell more of it: its events, and the thing that refuses, by the words of the API server.
-    pub fn commands_of_refusal(&self, refusal: &Refusal) -> Vec<String> {
+    pub fn commands_of_refusal(&self, refusal: &RefusedCall) -> Vec<String> {
         let message = &refusal.said.message;
         let mut commands = vec![self.describe_daemon_set()];
         if message.contains("quota") {

@@ -2,12 +2,12 @@
 
 use crate::case::Case;
 use crate::plan::next;
-use crate::stuck::Answer;
+use crate::stuck::StuckAnswer;
 use crate::stuck::finding::Ends;
 use crate::words::{count, labelled};
 use daemonset::outlook::RolloutState;
 
-impl Answer<'_> {
+impl StuckAnswer<'_> {
     pub fn text(&self, case: &Case<'_>) -> String {
         let mut text = format!("{}: {}\n", self.name, self.headline());
         let mut lines = Vec::new();

@@ -3,7 +3,7 @@
 use crate::cause::why_node;
 use crate::stuck::change::last_change;
 use crate::stuck::finding::Finder;
-use crate::why::Limit;
+use crate::why::StrategyLimit;
 use crate::words;
 use daemonset::model::{OwnerReference, Pod};
 use daemonset::outlook::ObstacleKind;
@@ -26,7 +26,7 @@ impl Finder<'_> {
 
     /// ` by node-2`: the other nodes that use the limit.
     pub(crate) fn by_users(&self, node: &NodeVerdict) -> String {
-        let limit = Limit::that_holds(&node.outcome);
+        let limit = StrategyLimit::that_holds(&node.outcome);
         let users = self.users.iter().filter(|(of, _)| Some(*of) == limit).flat_map(|(_, users)| users);
         let mut others = users.filter(|user| user.node != node.node).map(|user| &user.node).peekable();
         match others.peek() {

@@ -15,14 +15,14 @@ use daemonset::model::{DaemonSet, Node};
 use daemonset::report::{NodeDetail, NodeVerdict, PodVerdict};
 use jiff::Timestamp;
 pub use pod::about as about_pod;
-pub use rule::Limit;
+pub use rule::StrategyLimit;
 use serde::Serialize;
 pub use subject::Subject;
 
 /// The answer as JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer<'a> {
+pub struct WhyAnswer<'a> {
     /// `Node` or `Pod`.
     pub kind: &'static str,
     pub name: &'a str,
@@ -55,7 +55,7 @@ pub fn about_node<'a>(
     planned: &'a [Planned],
     all: &[DaemonSet],
     view: &View<'a>,
-) -> Answer<'a> {
+) -> WhyAnswer<'a> {
     let name = node.metadata.name.as_str();
     let about = planned.iter().map(|planned| match &planned.plan {
         Err(error) => AboutDaemonSet {
@@ -83,7 +83,7 @@ pub fn about_node<'a>(
     if daemon_sets.is_empty() {
         sentences.push("There is no DaemonSet here.".to_owned());
     }
-    Answer { kind: "Node", name, now: view.now, sentences, daemon_sets }
+    WhyAnswer { kind: "Node", name, now: view.now, sentences, daemon_sets }
 }
 
 fn no_plan(error: &str) -> String {

@@ -1,7 +1,7 @@
 //! Whether a node should run a pod, and if not, which taint, selector or name says so.
 
 use crate::case::Case;
-use crate::goal::Goal;
+use crate::goal::GoalPhrase;
 use crate::words::count;
 use daemonset::model::{Node, Taint};
 use daemonset::report::{NodePlacement, NodeVerdict, Warning};
@@ -77,20 +77,20 @@ impl Case<'_> {
     }
 
     /// The pod template of the version that a node should have.
-    fn template_of(&self, goal: Goal<'_>) -> Option<&Value> {
+    fn template_of(&self, goal: GoalPhrase<'_>) -> Option<&Value> {
         match goal {
-            Goal::Current => Some(&self.planned.daemon_set.spec.template),
-            Goal::Base { name, .. } => self.revision(name)?.data.pointer("/spec/template"),
+            GoalPhrase::Current => Some(&self.planned.daemon_set.spec.template),
+            GoalPhrase::Base { name, .. } => self.revision(name)?.data.pointer("/spec/template"),
         }
     }
 
-    fn node_name(&self, goal: Goal<'_>) -> &str {
+    fn node_name(&self, goal: GoalPhrase<'_>) -> &str {
         let name = self.template_of(goal).and_then(|template| template.pointer("/spec/nodeName"));
         name.and_then(Value::as_str).unwrap_or_default()
     }
 
     /// `, as disk=ssd is wanted and the node has disk=hdd`
-    fn selector_mismatch(&self, goal: Goal<'_>, name: &str) -> String {
+    fn selector_mismatch(&self, goal: GoalPhrase<'_>, name: &str) -> String {
         let node = self.models.nodes.iter().find(|node| node.metadata.name.as_str() == name);
         let wanted = self.template_of(goal).and_then(|template| template.pointer("/spec/nodeSelector"));
         let wanted = wanted.and_then(Value::as_object).into_iter().flatten();

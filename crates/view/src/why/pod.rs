@@ -3,14 +3,14 @@
 use crate::case::View;
 use crate::cause::why_node;
 use crate::plan::Planned;
-use crate::why::{AboutDaemonSet, Answer, no_plan};
+use crate::why::{AboutDaemonSet, WhyAnswer, no_plan};
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::Pod;
 use daemonset::report::{Situation, Warning};
 use daemonset::{Action, Plan};
 
 /// Why a pod is as it is.
-pub fn about<'a>(pod: &'a Pod, planned: &'a [Planned], view: &View<'a>) -> Answer<'a> {
+pub fn about<'a>(pod: &'a Pod, planned: &'a [Planned], view: &View<'a>) -> WhyAnswer<'a> {
     let (name, namespace) = (pod.metadata.name.as_str(), pod.metadata.namespace.as_str());
     let mut daemon_sets = Vec::new();
     for planned in planned {
@@ -42,7 +42,7 @@ pub fn about<'a>(pod: &'a Pod, planned: &'a [Planned], view: &View<'a>) -> Answe
         }
     }
     let sentences = if daemon_sets.is_empty() { vec![foreign(pod)] } else { Vec::new() };
-    Answer { kind: "Pod", name, now: view.now, sentences, daemon_sets }
+    WhyAnswer { kind: "Pod", name, now: view.now, sentences, daemon_sets }
 }
 
 /// The pod is the DaemonSet's, and has no verdict; `None` if it is another's.

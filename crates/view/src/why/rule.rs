@@ -1,7 +1,7 @@
 //! The rule that holds a node, and what would have to happen.
 
 use crate::case::Case;
-use crate::goal::Goal;
+use crate::goal::GoalPhrase;
 use crate::plan::phrase::outcome;
 use crate::steered::{has_available, is_live};
 use crate::words::{self, count};
@@ -13,16 +13,16 @@ const MOST_NAMES: usize = 5;
 
 /// A limit of the update strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
+pub enum StrategyLimit {
     MaxUnavailable,
     MaxSurge,
 }
 
-impl Limit {
+impl StrategyLimit {
     pub fn that_holds(outcome: &NodeOutcome) -> Option<Self> {
         match outcome {
-            NodeOutcome::Waits(Wait::MaxSurge { .. }) => Some(Limit::MaxSurge),
-            NodeOutcome::Waits(Wait::MaxUnavailable { .. }) => Some(Limit::MaxUnavailable),
+            NodeOutcome::Waits(Wait::MaxSurge { .. }) => Some(StrategyLimit::MaxSurge),
+            NodeOutcome::Waits(Wait::MaxUnavailable { .. }) => Some(StrategyLimit::MaxUnavailable),
             _ => None,
         }
     }
@@ -30,11 +30,11 @@ impl Limit {
     fn is_used_by(self, node: &NodeVerdict) -> bool {
         let NodeVerdict { counts, outcome, .. } = node;
         match self {
-            Limit::MaxSurge => {
+            StrategyLimit::MaxSurge => {
                 let surges = matches!(outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
                 counts.doubled || counts.lost || surges
             }
-            Limit::MaxUnavailable => {
+            StrategyLimit::MaxUnavailable => {
                 let goes = matches!(outcome, NodeOutcome::Delete { reason, .. } if within_budget(*reason));
                 counts.unavailable || counts.lost || goes
             }
@@ -44,7 +44,7 @@ impl Limit {
 
 impl<'a> Case<'a> {
     /// The nodes that use a limit.
-    pub fn users_of(&self, limit: Limit) -> Vec<&'a NodeVerdict> {
+    pub fn users_of(&self, limit: StrategyLimit) -> Vec<&'a NodeVerdict> {
         self.plan.report.nodes.iter().filter(|node| limit.is_used_by(node)).collect()
     }
 }
@@ -110,7 +110,8 @@ impl Case<'_> {
 
     /// The other nodes that use the limit which holds this one.
     pub fn users(&self, node: &NodeVerdict) -> Vec<&NodeVerdict> {
-        let users = Limit::that_holds(&node.outcome).map(|limit| self.users_of(limit)).unwrap_or_default();
+        let users =
+            StrategyLimit::that_holds(&node.outcome).map(|limit| self.users_of(limit)).unwrap_or_default();
         users.into_iter().filter(|it| it.node != node.node).collect()
     }
 
@@ -146,8 +147,8 @@ impl Case<'_> {
         });
         let then = match goal {
             _ if !node.pods.iter().any(|pod| !goal.is_of(pod) && is_live(pod.state)) => "",
-            Goal::Current => " Its outdated pod goes once the updated one is available.",
-            Goal::Base { .. } => {
+            GoalPhrase::Current => " Its outdated pod goes once the updated one is available.",
+            GoalPhrase::Base { .. } => {
                 " Its pod of another revision goes once the one of the base revision is available."
             }
         };
@@ -203,7 +204,7 @@ fn rejected_before(rejected: Option<Rejections>) -> String {
     )
 }
 
-fn creates(goal: Goal<'_>, reason: CreateReason, batch: u32) -> String {
+fn creates(goal: GoalPhrase<'_>, reason: CreateReason, batch: u32) -> String {
     let after = match batch {
         0 => "at once".to_owned(),
         batch => format!("in batch {batch}, once the batches before have gone well"),
@@ -214,15 +215,15 @@ fn creates(goal: Goal<'_>, reason: CreateReason, batch: u32) -> String {
             "This plan creates its {} {after}, beside the {}, which goes when the new one is available.",
             goal.wanted(),
             match goal {
-                Goal::Current => "outdated one",
-                Goal::Base { .. } => "one of another revision",
+                GoalPhrase::Current => "outdated one",
+                GoalPhrase::Base { .. } => "one of another revision",
             }
         ),
         other => format!("This plan creates a pod {after}: {other:?}."),
     }
 }
 
-fn after_delete(goal: Goal<'_>, reason: DeleteReason) -> String {
+fn after_delete(goal: GoalPhrase<'_>, reason: DeleteReason) -> String {
     let then = match reason {
         DeleteReason::NodeExcluded | DeleteReason::NodeGone => "No other pod follows",
         DeleteReason::ExcessPod
@@ -243,10 +244,10 @@ fn after_delete(goal: Goal<'_>, reason: DeleteReason) -> String {
 }
 
 /// `an updated pod follows`
-fn follows(goal: Goal<'_>) -> String {
+fn follows(goal: GoalPhrase<'_>) -> String {
     let article = match goal {
-        Goal::Current => "an",
-        Goal::Base { .. } => "a",
+        GoalPhrase::Current => "an",
+        GoalPhrase::Base { .. } => "a",
     };
     format!("{article} {} follows", goal.wanted())
 }

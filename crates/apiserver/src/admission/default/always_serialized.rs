@@ -2,29 +2,31 @@
 //! client left them out. The tables contain only the fields that a valid template may leave out.
 
 use super::container::{ALL, CONTAINERS, HOOKS, PROBES};
-use super::path::Step::{self, Each, In, InAny};
-use super::row::{Fill, Row, absent, zero};
+use super::path::DefaultStep::{self, Each, In, InAny};
+use super::row::{DefaultRow, Fill, absent, zero};
 use super::volume::{CLAIM_SPECS, ISCSI, PROJECTIONS};
 
 const STRUCT: &str = "v1.36 core/v1 types.go: a struct, always written";
 const FIELD: &str = "v1.36 core/v1 types.go: no omitempty, always written";
 const STORED: &str = "v1.36 core/v1 types.go: no omitempty, and protobuf keeps no empty list";
 
-const TEMPLATE: &[Step] = &[];
-const ENV_RESOURCES: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("resourceFieldRef")];
-const PROBE_HEADERS: &[Step] = &[In("spec"), ALL, PROBES, In("httpGet"), Each("httpHeaders")];
-const HOOK_HEADERS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet"), Each("httpHeaders")];
-const HOOK_SLEEPS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("sleep")];
-const SYSCTLS: &[Step] = &[In("spec"), In("securityContext"), Each("sysctls")];
-const PREFERRED_NODES: &[Step] = &[
+const TEMPLATE: &[DefaultStep] = &[];
+const ENV_RESOURCES: &[DefaultStep] =
+    &[In("spec"), ALL, Each("env"), In("valueFrom"), In("resourceFieldRef")];
+const PROBE_HEADERS: &[DefaultStep] = &[In("spec"), ALL, PROBES, In("httpGet"), Each("httpHeaders")];
+const HOOK_HEADERS: &[DefaultStep] =
+    &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet"), Each("httpHeaders")];
+const HOOK_SLEEPS: &[DefaultStep] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("sleep")];
+const SYSCTLS: &[DefaultStep] = &[In("spec"), In("securityContext"), Each("sysctls")];
+const PREFERRED_NODES: &[DefaultStep] = &[
     In("spec"),
     In("affinity"),
     In("nodeAffinity"),
     Each("preferredDuringSchedulingIgnoredDuringExecution"),
 ];
-const DOWNWARD_RESOURCES: &[Step] =
+const DOWNWARD_RESOURCES: &[DefaultStep] =
     &[In("spec"), Each("volumes"), In("downwardAPI"), Each("items"), In("resourceFieldRef")];
-const PROJECTED_RESOURCES: &[Step] = &[
+const PROJECTED_RESOURCES: &[DefaultStep] = &[
     In("spec"),
     Each("volumes"),
     In("projected"),
@@ -33,8 +35,8 @@ const PROJECTED_RESOURCES: &[Step] = &[
     Each("items"),
     In("resourceFieldRef"),
 ];
-const CLAIMS: &[Step] = &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate")];
-const CLAIM_SOURCES: &[Step] = &[
+const CLAIMS: &[DefaultStep] = &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate")];
+const CLAIM_SOURCES: &[DefaultStep] = &[
     In("spec"),
     Each("volumes"),
     In("ephemeral"),
@@ -44,7 +46,7 @@ const CLAIM_SOURCES: &[Step] = &[
 ];
 
 /// The structs that contain the other fields.
-pub(super) const STRUCTS: &[Row] = &[
+pub(super) const STRUCTS: &[DefaultRow] = &[
     absent(TEMPLATE, "metadata", Fill::Object, STRUCT),
     absent(TEMPLATE, "spec", Fill::Object, STRUCT),
     absent(CLAIMS, "metadata", Fill::Object, STRUCT),
@@ -52,7 +54,7 @@ pub(super) const STRUCTS: &[Row] = &[
 ];
 
 /// The other fields.
-pub(super) const FIELDS: &[Row] = &[
+pub(super) const FIELDS: &[DefaultRow] = &[
     absent(CONTAINERS, "resources", Fill::Object, STRUCT),
     absent(ENV_RESOURCES, "divisor", Fill::Text("0"), STRUCT),
     absent(PROBE_HEADERS, "value", Fill::Text(""), FIELD),

@@ -1,8 +1,8 @@
 //! Defaults of containers, init containers and ephemeral ones.
 
 use super::image;
-use super::path::Step::{self, Each, EachOfAny, In, InAny};
-use super::row::{Fill, Row, absent, zero};
+use super::path::DefaultStep::{self, Each, EachOfAny, In, InAny};
+use super::row::{DefaultRow, Fill, absent, zero};
 use serde_json::{Map, Value};
 
 const CONTAINER: &str = "v1.36 core/v1 defaults.go SetDefaults_Container";
@@ -12,21 +12,21 @@ const FIELD_REF: &str = "v1.36 core/v1 defaults.go SetDefaults_ObjectFieldSelect
 const MARKED: &str = "v1.36 core/v1 types.go +default, as in zz_generated.defaults.go";
 
 /// Every list of containers.
-pub(super) const ALL: Step = EachOfAny(&["initContainers", "containers", "ephemeralContainers"]);
-pub(super) const PROBES: Step = InAny(&["livenessProbe", "readinessProbe", "startupProbe"]);
-pub(super) const HOOKS: Step = InAny(&["postStart", "preStop"]);
+pub(super) const ALL: DefaultStep = EachOfAny(&["initContainers", "containers", "ephemeralContainers"]);
+pub(super) const PROBES: DefaultStep = InAny(&["livenessProbe", "readinessProbe", "startupProbe"]);
+pub(super) const HOOKS: DefaultStep = InAny(&["postStart", "preStop"]);
 
-pub(super) const CONTAINERS: &[Step] = &[In("spec"), ALL];
-const PORTS: &[Step] = &[In("spec"), ALL, Each("ports")];
-const FIELD_REFS: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("fieldRef")];
-const FILE_KEY_REFS: &[Step] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("fileKeyRef")];
-const ALL_PROBES: &[Step] = &[In("spec"), ALL, PROBES];
-const PROBE_GETS: &[Step] = &[In("spec"), ALL, PROBES, In("httpGet")];
-const PROBE_CALLS: &[Step] = &[In("spec"), ALL, PROBES, In("grpc")];
-const HOOK_GETS: &[Step] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet")];
+pub(super) const CONTAINERS: &[DefaultStep] = &[In("spec"), ALL];
+const PORTS: &[DefaultStep] = &[In("spec"), ALL, Each("ports")];
+const FIELD_REFS: &[DefaultStep] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("fieldRef")];
+const FILE_KEY_REFS: &[DefaultStep] = &[In("spec"), ALL, Each("env"), In("valueFrom"), In("fileKeyRef")];
+const ALL_PROBES: &[DefaultStep] = &[In("spec"), ALL, PROBES];
+const PROBE_GETS: &[DefaultStep] = &[In("spec"), ALL, PROBES, In("httpGet")];
+const PROBE_CALLS: &[DefaultStep] = &[In("spec"), ALL, PROBES, In("grpc")];
+const HOOK_GETS: &[DefaultStep] = &[In("spec"), ALL, In("lifecycle"), HOOKS, In("httpGet")];
 
 /// Defaults of the container itself, its ports and its environment.
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[DefaultRow] = &[
     zero(
         CONTAINERS,
         "imagePullPolicy",
@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Defaults of probes and lifecycle hooks.
-pub(super) const HANDLERS: &[Row] = &[
+pub(super) const HANDLERS: &[DefaultRow] = &[
     zero(ALL_PROBES, "timeoutSeconds", Fill::Number(1), PROBE),
     zero(ALL_PROBES, "periodSeconds", Fill::Number(10), PROBE),
     zero(ALL_PROBES, "successThreshold", Fill::Number(1), PROBE),

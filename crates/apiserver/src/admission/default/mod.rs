@@ -11,8 +11,8 @@ mod volume;
 mod workload;
 
 use super::Form;
-use path::Step;
-use row::Row;
+use path::DefaultStep;
+use row::DefaultRow;
 use serde_json::Value;
 use std::fmt;
 
@@ -87,11 +87,11 @@ impl fmt::Display for DefaultRule {
     }
 }
 
-const WHOLE: &[Step] = &[];
-const IN_TEMPLATE: &[Step] = &[Step::In("spec"), Step::In("template")];
+const WHOLE: &[DefaultStep] = &[];
+const IN_TEMPLATE: &[DefaultStep] = &[DefaultStep::In("spec"), DefaultStep::In("template")];
 
 /// The rows of a pod template. Structs come first, since later rows fill in their fields.
-const TEMPLATE: &[&[Row]] = &[
+const TEMPLATE: &[&[DefaultRow]] = &[
     always_serialized::STRUCTS,
     pod::ROWS,
     volume::ROWS,
@@ -100,10 +100,10 @@ const TEMPLATE: &[&[Row]] = &[
     always_serialized::FIELDS,
 ];
 
-const POD_ONLY: &[&[Row]] = &[pod::ONLY_ROWS];
+const POD_ONLY: &[&[DefaultRow]] = &[pod::ONLY_ROWS];
 
 /// The rows of a DaemonSet around its template.
-fn workload(form: Form) -> [&'static [Row]; 4] {
+fn workload(form: Form) -> [&'static [DefaultRow]; 4] {
     match form {
         Form::AppsV1 => {
             [workload::STRUCTS, workload::APPS_V1, workload::LIMITS, workload::APPS_V1_CONVERSION]
@@ -112,13 +112,13 @@ fn workload(form: Form) -> [&'static [Row]; 4] {
     }
 }
 
-fn apply(rows: &[Row], value: &mut Value) {
+fn apply(rows: &[DefaultRow], value: &mut Value) {
     for row in rows {
         path::visit(value, row.at, &mut |object| row.fill(object));
     }
 }
 
-fn rule((before, row): (&[Step], &Row)) -> DefaultRule {
+fn rule((before, row): (&[DefaultStep], &DefaultRow)) -> DefaultRule {
     let mut path = path::display(before.iter().chain(row.at));
     path.push_str(row.field);
     DefaultRule { path, value: row.value.to_string(), source: row.source }

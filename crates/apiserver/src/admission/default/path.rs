@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// One step of the path.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum DefaultStep {
     /// Into a field.
     In(&'static str),
     /// Into each of some fields.
@@ -20,20 +20,20 @@ pub(super) enum Step {
 }
 
 /// Calls `seen` with each object at the end of the path. The recursion is never deeper than the path is long.
-pub(super) fn visit(value: &mut Value, way: &[Step], seen: &mut dyn FnMut(&mut Map<String, Value>)) {
+pub(super) fn visit(value: &mut Value, way: &[DefaultStep], seen: &mut dyn FnMut(&mut Map<String, Value>)) {
     let Value::Object(object) = value else { return };
     let Some((step, rest)) = way.split_first() else { return seen(object) };
     match step {
-        Step::In(field) => visit_field(object, field, rest, seen),
-        Step::InAny(fields) => fields.iter().for_each(|field| visit_field(object, field, rest, seen)),
-        Step::Each(list) => visit_items(object, list, rest, seen),
-        Step::EachOfAny(lists) => lists.iter().for_each(|list| visit_items(object, list, rest, seen)),
-        Step::OfType(kind) => {
+        DefaultStep::In(field) => visit_field(object, field, rest, seen),
+        DefaultStep::InAny(fields) => fields.iter().for_each(|field| visit_field(object, field, rest, seen)),
+        DefaultStep::Each(list) => visit_items(object, list, rest, seen),
+        DefaultStep::EachOfAny(lists) => lists.iter().for_each(|list| visit_items(object, list, rest, seen)),
+        DefaultStep::OfType(kind) => {
             if object.get("type").and_then(Value::as_str) == Some(kind) {
                 visit(value, rest, seen);
             }
         }
-        Step::With(field) => {
+        DefaultStep::With(field) => {
             if object.get(*field).and_then(Value::as_bool) == Some(true) {
                 visit(value, rest, seen);
             }
@@ -44,7 +44,7 @@ pub(super) fn visit(value: &mut Value, way: &[Step], seen: &mut dyn FnMut(&mut M
 fn visit_field(
     object: &mut Map<String, Value>,
     field: &str,
-    rest: &[Step],
+    rest: &[DefaultStep],
     seen: &mut dyn FnMut(&mut Map<String, Value>),
 ) {
     if let Some(value) = object.get_mut(field) {
@@ -55,7 +55,7 @@ fn visit_field(
 fn visit_items(
     object: &mut Map<String, Value>,
     list: &str,
-    rest: &[Step],
+    rest: &[DefaultStep],
     seen: &mut dyn FnMut(&mut Map<String, Value>),
 ) {
     if let Some(Value::Array(items)) = object.get_mut(list) {
@@ -64,14 +64,14 @@ fn visit_items(
 }
 
 /// The path as text, ready for a field name to be appended: `spec.containers[*].`.
-pub(super) fn display<'a>(way: impl Iterator<Item = &'a Step>) -> String {
+pub(super) fn display<'a>(way: impl Iterator<Item = &'a DefaultStep>) -> String {
     way.fold(String::new(), |path, step| match step {
-        Step::In(field) => format!("{path}{field}."),
-        Step::InAny(fields) => format!("{path}{{{}}}.", fields.join(",")),
-        Step::Each(list) => format!("{path}{list}[*]."),
-        Step::EachOfAny(lists) => format!("{path}{{{}}}[*].", lists.join(",")),
-        Step::OfType(kind) => condition(&path, &format!("type={kind}")),
-        Step::With(field) => condition(&path, field),
+        DefaultStep::In(field) => format!("{path}{field}."),
+        DefaultStep::InAny(fields) => format!("{path}{{{}}}.", fields.join(",")),
+        DefaultStep::Each(list) => format!("{path}{list}[*]."),
+        DefaultStep::EachOfAny(lists) => format!("{path}{{{}}}[*].", lists.join(",")),
+        DefaultStep::OfType(kind) => condition(&path, &format!("type={kind}")),
+        DefaultStep::With(field) => condition(&path, field),
     })
 }
 

@@ -3,9 +3,9 @@
 use super::container::ALL;
 use super::path::{
     self,
-    Step::{self, Each, EachOfAny, In, With},
+    DefaultStep::{self, Each, EachOfAny, In, With},
 };
-use super::row::{Fill, Row, absent, always, is_zero, zero};
+use super::row::{DefaultRow, Fill, absent, always, is_zero, zero};
 use crate::quantity::Quantity;
 use serde_json::{Map, Value};
 
@@ -13,10 +13,10 @@ const SET_DEFAULTS: &str = "v1.36 core/v1 defaults.go SetDefaults_PodSpec";
 const ALIAS_IN: &str = "v1.36 core/v1 conversion.go Convert_v1_PodSpec_To_core_PodSpec";
 const ALIAS_OUT: &str = "v1.36 core/v1 conversion.go Convert_core_PodSpec_To_v1_PodSpec";
 
-const SPEC: &[Step] = &[In("spec")];
+const SPEC: &[DefaultStep] = &[In("spec")];
 
 /// Defaults of the spec itself.
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[DefaultRow] = &[
     zero(SPEC, "dnsPolicy", Fill::Text("ClusterFirst"), SET_DEFAULTS),
     zero(SPEC, "restartPolicy", Fill::Text("Always"), SET_DEFAULTS),
     absent(SPEC, "securityContext", Fill::Object, SET_DEFAULTS),
@@ -61,12 +61,12 @@ const POD: &str = "v1.36 core/v1 defaults.go SetDefaults_Pod";
 const HOST_PORTS: &str = "v1.36 core/v1 defaults.go defaultHostNetworkPorts";
 
 /// Ephemeral containers have neither resources nor ports.
-const WITH_RESOURCES: Step = EachOfAny(&["containers", "initContainers"]);
-const RESOURCES: &[Step] = &[In("spec"), WITH_RESOURCES, In("resources")];
-const PORTS: &[Step] = &[In("spec"), With("hostNetwork"), WITH_RESOURCES, Each("ports")];
+const WITH_RESOURCES: DefaultStep = EachOfAny(&["containers", "initContainers"]);
+const RESOURCES: &[DefaultStep] = &[In("spec"), WITH_RESOURCES, In("resources")];
+const PORTS: &[DefaultStep] = &[In("spec"), With("hostNetwork"), WITH_RESOURCES, Each("ports")];
 
 /// Defaults that a pod gets and a template does not: in a template they would change every stored one.
-pub(super) const ONLY_ROWS: &[Row] = &[
+pub(super) const ONLY_ROWS: &[DefaultRow] = &[
     always(RESOURCES, "requests", Fill::From("limits without a request", requests), POD),
     absent(SPEC, "enableServiceLinks", Fill::Bool(true), POD),
     zero(PORTS, "hostPort", Fill::From("containerPort", container_port), HOST_PORTS),
@@ -88,7 +88,7 @@ fn container_port(port: &Map<String, Value>) -> Option<Value> {
 }
 
 /// The objects whose fields are amounts (v1.36 apps/v1 zz_generated.defaults.go SetObjectDefaults_DaemonSet).
-const LISTS: &[&[Step]] = &[
+const LISTS: &[&[DefaultStep]] = &[
     &[In("spec"), ALL, In("resources"), In("limits")],
     &[In("spec"), ALL, In("resources"), In("requests")],
     &[In("spec"), In("overhead")],
@@ -97,9 +97,9 @@ const LISTS: &[&[Step]] = &[
     &[In("spec"), EACH_VOLUME, EPHEMERAL, CLAIM, In("spec"), In("resources"), In("limits")],
     &[In("spec"), EACH_VOLUME, EPHEMERAL, CLAIM, In("spec"), In("resources"), In("requests")],
 ];
-const EACH_VOLUME: Step = Each("volumes");
-const EPHEMERAL: Step = In("ephemeral");
-const CLAIM: Step = In("volumeClaimTemplate");
+const EACH_VOLUME: DefaultStep = Each("volumes");
+const EPHEMERAL: DefaultStep = In("ephemeral");
+const CLAIM: DefaultStep = In("volumeClaimTemplate");
 
 /// Rounds amounts finer than a thousandth away from zero (v1.36 core/v1 defaults.go SetDefaults_ResourceList). An
 /// invalid amount stays.

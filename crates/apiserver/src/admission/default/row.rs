@@ -1,13 +1,13 @@
 //! One default: in which objects, which field, when it counts as absent, and its value.
 
-use super::path::Step;
+use super::path::DefaultStep;
 use serde_json::{Map, Value};
 use std::fmt;
 
 /// One row of the tables.
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) at: &'static [Step],
+pub(super) struct DefaultRow {
+    pub(super) at: &'static [DefaultStep],
     pub(super) field: &'static str,
     pub(super) when: When,
     pub(super) value: Fill,
@@ -42,30 +42,35 @@ pub(super) enum Fill {
 
 /// A row for a field whose absence Go distinguishes from its zero value.
 pub(super) const fn absent(
-    at: &'static [Step],
+    at: &'static [DefaultStep],
     field: &'static str,
     value: Fill,
     source: &'static str,
-) -> Row {
-    Row { at, field, when: When::Absent, value, source }
+) -> DefaultRow {
+    DefaultRow { at, field, when: When::Absent, value, source }
 }
 
 /// A row for a field whose zero value counts as absent.
-pub(super) const fn zero(at: &'static [Step], field: &'static str, value: Fill, source: &'static str) -> Row {
-    Row { at, field, when: When::Zero, value, source }
+pub(super) const fn zero(
+    at: &'static [DefaultStep],
+    field: &'static str,
+    value: Fill,
+    source: &'static str,
+) -> DefaultRow {
+    DefaultRow { at, field, when: When::Zero, value, source }
 }
 
 /// A row for a field that follows another one.
 pub(super) const fn always(
-    at: &'static [Step],
+    at: &'static [DefaultStep],
     field: &'static str,
     value: Fill,
     source: &'static str,
-) -> Row {
-    Row { at, field, when: When::Always, value, source }
+) -> DefaultRow {
+    DefaultRow { at, field, when: When::Always, value, source }
 }
 
-impl Row {
+impl DefaultRow {
     /// Fills in the field, if this object leaves it out.
     pub(super) fn fill(&self, object: &mut Map<String, Value>) {
         let value = object.get(self.field);

@@ -1,8 +1,8 @@
 //! Defaults of volumes.
 
 use super::image;
-use super::path::Step::{self, Each, In};
-use super::row::{Fill, Row, absent, zero};
+use super::path::DefaultStep::{self, Each, In};
+use super::row::{DefaultRow, Fill, absent, zero};
 use serde_json::{Map, Value};
 
 const VOLUME: &str = "v1.36 core/v1 defaults.go SetDefaults_Volume";
@@ -16,16 +16,16 @@ const CLAIM: &str = "v1.36 core/v1 defaults.go SetDefaults_PersistentVolumeClaim
 const FIELD_REF: &str = "v1.36 core/v1 defaults.go SetDefaults_ObjectFieldSelector";
 const MARKED: &str = "v1.36 core/v1 types.go +default, as in zz_generated.defaults.go";
 
-const VOLUMES: &[Step] = &[In("spec"), Each("volumes")];
-const IMAGE: &[Step] = &[In("spec"), Each("volumes"), In("image")];
-const HOST_PATHS: &[Step] = &[In("spec"), Each("volumes"), In("hostPath")];
-const SECRETS: &[Step] = &[In("spec"), Each("volumes"), In("secret")];
-const CONFIG_MAPS: &[Step] = &[In("spec"), Each("volumes"), In("configMap")];
-const DOWNWARD: &[Step] = &[In("spec"), Each("volumes"), In("downwardAPI")];
-const DOWNWARD_REFS: &[Step] =
+const VOLUMES: &[DefaultStep] = &[In("spec"), Each("volumes")];
+const IMAGE: &[DefaultStep] = &[In("spec"), Each("volumes"), In("image")];
+const HOST_PATHS: &[DefaultStep] = &[In("spec"), Each("volumes"), In("hostPath")];
+const SECRETS: &[DefaultStep] = &[In("spec"), Each("volumes"), In("secret")];
+const CONFIG_MAPS: &[DefaultStep] = &[In("spec"), Each("volumes"), In("configMap")];
+const DOWNWARD: &[DefaultStep] = &[In("spec"), Each("volumes"), In("downwardAPI")];
+const DOWNWARD_REFS: &[DefaultStep] =
     &[In("spec"), Each("volumes"), In("downwardAPI"), Each("items"), In("fieldRef")];
-pub(super) const PROJECTIONS: &[Step] = &[In("spec"), Each("volumes"), In("projected")];
-const PROJECTED_REFS: &[Step] = &[
+pub(super) const PROJECTIONS: &[DefaultStep] = &[In("spec"), Each("volumes"), In("projected")];
+const PROJECTED_REFS: &[DefaultStep] = &[
     In("spec"),
     Each("volumes"),
     In("projected"),
@@ -34,17 +34,17 @@ const PROJECTED_REFS: &[Step] = &[
     Each("items"),
     In("fieldRef"),
 ];
-const TOKENS: &[Step] =
+const TOKENS: &[DefaultStep] =
     &[In("spec"), Each("volumes"), In("projected"), Each("sources"), In("serviceAccountToken")];
-pub(super) const CLAIM_SPECS: &[Step] =
+pub(super) const CLAIM_SPECS: &[DefaultStep] =
     &[In("spec"), Each("volumes"), In("ephemeral"), In("volumeClaimTemplate"), In("spec")];
-pub(super) const ISCSI: &[Step] = &[In("spec"), Each("volumes"), In("iscsi")];
-const RBD: &[Step] = &[In("spec"), Each("volumes"), In("rbd")];
-const AZURE_DISK: &[Step] = &[In("spec"), Each("volumes"), In("azureDisk")];
-const SCALE_IO: &[Step] = &[In("spec"), Each("volumes"), In("scaleIO")];
+pub(super) const ISCSI: &[DefaultStep] = &[In("spec"), Each("volumes"), In("iscsi")];
+const RBD: &[DefaultStep] = &[In("spec"), Each("volumes"), In("rbd")];
+const AZURE_DISK: &[DefaultStep] = &[In("spec"), Each("volumes"), In("azureDisk")];
+const SCALE_IO: &[DefaultStep] = &[In("spec"), Each("volumes"), In("scaleIO")];
 
 /// A volume without a source becomes an emptyDir; the other rows complete each source.
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[DefaultRow] = &[
     absent(VOLUMES, "emptyDir", Fill::From("{} without any source", empty_dir), VOLUME),
     zero(
         IMAGE,

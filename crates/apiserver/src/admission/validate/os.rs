@@ -8,26 +8,26 @@ use crate::json::{flag, list, member};
 use serde_json::Value;
 
 /// Fields that a Windows pod can't have, in the order of v1.37 core/validation `validateWindows`.
-const NOT_ON_WINDOWS: [(Holder, &str); 15] = [
-    (Holder::SecurityContext, "appArmorProfile"),
-    (Holder::SecurityContext, "seLinuxOptions"),
-    (Holder::SecurityContext, "seccompProfile"),
-    (Holder::SecurityContext, "fsGroup"),
-    (Holder::SecurityContext, "fsGroupChangePolicy"),
-    (Holder::SecurityContext, "sysctls"),
-    (Holder::SecurityContext, "runAsUser"),
-    (Holder::SecurityContext, "runAsGroup"),
-    (Holder::SecurityContext, "supplementalGroups"),
-    (Holder::SecurityContext, "supplementalGroupsPolicy"),
-    (Holder::SecurityContext, "seLinuxChangePolicy"),
-    (Holder::Spec, "hostUsers"),
-    (Holder::Spec, "hostPID"),
-    (Holder::Spec, "hostIPC"),
-    (Holder::Spec, "shareProcessNamespace"),
+const NOT_ON_WINDOWS: [(ContextHolder, &str); 15] = [
+    (ContextHolder::SecurityContext, "appArmorProfile"),
+    (ContextHolder::SecurityContext, "seLinuxOptions"),
+    (ContextHolder::SecurityContext, "seccompProfile"),
+    (ContextHolder::SecurityContext, "fsGroup"),
+    (ContextHolder::SecurityContext, "fsGroupChangePolicy"),
+    (ContextHolder::SecurityContext, "sysctls"),
+    (ContextHolder::SecurityContext, "runAsUser"),
+    (ContextHolder::SecurityContext, "runAsGroup"),
+    (ContextHolder::SecurityContext, "supplementalGroups"),
+    (ContextHolder::SecurityContext, "supplementalGroupsPolicy"),
+    (ContextHolder::SecurityContext, "seLinuxChangePolicy"),
+    (ContextHolder::Spec, "hostUsers"),
+    (ContextHolder::Spec, "hostPID"),
+    (ContextHolder::Spec, "hostIPC"),
+    (ContextHolder::Spec, "shareProcessNamespace"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holder {
+enum ContextHolder {
     Spec,
     SecurityContext,
 }
@@ -80,8 +80,8 @@ fn windows(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let inside = path.child("securityContext");
     for (holder, field) in NOT_ON_WINDOWS {
         let (value, path) = match holder {
-            Holder::Spec => (pod.spec, path),
-            Holder::SecurityContext => (context, &inside),
+            ContextHolder::Spec => (pod.spec, path),
+            ContextHolder::SecurityContext => (context, &inside),
         };
         if is_set(value, field) {
             errors.forbidden(&path.child(field), detail);

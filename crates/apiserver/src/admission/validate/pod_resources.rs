@@ -10,7 +10,7 @@ use crate::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-type Amounts<'a> = BTreeMap<&'a str, Quantity>;
+type Quantities<'a> = BTreeMap<&'a str, Quantity>;
 
 /// v1.36 core/validation `validatePodResources`.
 pub(super) fn pod_resources(pod: &Pod<'_>, path: &FieldPath<'_>, errors: &mut ErrorList) {
@@ -65,25 +65,25 @@ fn limits_cover_each_container(pod: &Pod<'_>, whole: &Value, path: &FieldPath<'_
     }
 }
 
-fn amounts<'a>(resources: &'a Value, bound: &str) -> Amounts<'a> {
+fn amounts<'a>(resources: &'a Value, bound: &str) -> Quantities<'a> {
     entries(resources, bound)
         .filter_map(|(name, amount)| Some((name, Quantity::from_json(amount).ok()?)))
         .collect()
 }
 
-fn of_container<'a>(container: &'a Value, bound: &str) -> Amounts<'a> {
+fn of_container<'a>(container: &'a Value, bound: &str) -> Quantities<'a> {
     member(container, "resources").map(|resources| amounts(resources, bound)).unwrap_or_default()
 }
 
 /// The amounts that a pod needs at its peak. Containers and sidecars run at the same time; another init container
 /// runs with the sidecars before it, and with nothing else (v1.36 component-helpers resource/helpers.go
 /// `AggregateContainerRequests`).
-fn of_containers<'a>(pod: &Pod<'a>, bound: &str) -> Amounts<'a> {
-    let mut together = Amounts::new();
+fn of_containers<'a>(pod: &Pod<'a>, bound: &str) -> Quantities<'a> {
+    let mut together = Quantities::new();
     for container in list(pod.spec, "containers") {
         add(&mut together, &of_container(container, bound));
     }
-    let (mut restartable, mut starting) = (Amounts::new(), Amounts::new());
+    let (mut restartable, mut starting) = (Quantities::new(), Quantities::new());
     for container in list(pod.spec, "initContainers") {
         let mut now = of_container(container, bound);
         if text(container, "restartPolicy") == "Always" {
@@ -99,13 +99,13 @@ fn of_containers<'a>(pod: &Pod<'a>, bound: &str) -> Amounts<'a> {
     together
 }
 
-fn add<'a>(sums: &mut Amounts<'a>, amounts: &Amounts<'a>) {
+fn add<'a>(sums: &mut Quantities<'a>, amounts: &Quantities<'a>) {
     for (name, amount) in amounts {
         sums.entry(name).and_modify(|sum| *sum = sum.plus(amount)).or_insert_with(|| amount.clone());
     }
 }
 
-fn raise<'a>(most: &mut Amounts<'a>, amounts: Amounts<'a>) {
+fn raise<'a>(most: &mut Quantities<'a>, amounts: Quantities<'a>) {
     for (name, amount) in amounts {
         let known = most.entry(name).or_insert_with(|| amount.clone());
         if amount > *known {

@@ -22,7 +22,7 @@ pub(super) fn surges(spec: &Value, form: Form) -> bool {
     let strategy = spec.get("updateStrategy").unwrap_or(&Value::Null);
     let has_surge = |limits: &str| {
         let limits = strategy.get(limits).unwrap_or(&Value::Null);
-        Limit::get(limits, "maxSurge").amount() != 0
+        LimitText::get(limits, "maxSurge").amount() != 0
     };
     match (text(strategy, "type"), form) {
         ("RollingUpdate", Form::AppsV1) => has_surge("rollingUpdate"),
@@ -45,8 +45,8 @@ fn apps_v1(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// v1.36 apps/validation `ValidateRollingUpdateDaemonSet`.
 fn rolling_update(limits: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    let unavailable = Limit::get(limits, "maxUnavailable");
-    let surge = Limit::get(limits, "maxSurge");
+    let unavailable = LimitText::get(limits, "maxUnavailable");
+    let surge = LimitText::get(limits, "maxSurge");
     unavailable.is_int_or_percent(&path.child("maxUnavailable"), errors);
     surge.is_int_or_percent(&path.child("maxSurge"), errors);
     unavailable.is_at_most_100_percent(&path.child("maxUnavailable"), errors);
@@ -83,7 +83,7 @@ fn proposal(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// `RollingUpdateDaemonSet.MaxUnavailable`).
 fn replacing(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(limits) = member(strategy, "rollingUpdate") else { return errors.required(path, "") };
-    let unavailable = Limit::get(limits, "maxUnavailable");
+    let unavailable = LimitText::get(limits, "maxUnavailable");
     unavailable.checked(&path.child("maxUnavailable"), errors);
     if member(limits, "maxSurge").is_some_and(|surge| *surge != 0) {
         let detail = "may only be set when strategy `type` is 'SurgingRollingUpdate'";
@@ -97,7 +97,7 @@ fn replacing(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// proposal: `SurgingRollingUpdateDaemonSet.MaxSurge` cannot be 0.
 fn surging(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
     let Some(limits) = member(strategy, "surgingRollingUpdate") else { return errors.required(path, "") };
-    let surge = Limit::get(limits, "maxSurge");
+    let surge = LimitText::get(limits, "maxSurge");
     surge.checked(&path.child("maxSurge"), errors);
     if surge.amount() == 0 {
         errors.invalid(&path.child("maxSurge"), surge.printed(), "cannot be 0");
@@ -107,7 +107,7 @@ fn surging(strategy: &Value, path: &FieldPath<'_>, errors: &mut ErrorList) {
 /// The strategy as Go prints the API server's internal type, whose fields have no JSON names.
 fn printed(strategy: &Value) -> GoValue {
     let limits = member(strategy, "rollingUpdate").map(|limits| {
-        let limit = |name| Limit::get(limits, name).printed();
+        let limit = |name| LimitText::get(limits, name).printed();
         GoValue::record([("MaxUnavailable", limit("maxUnavailable")), ("MaxSurge", limit("maxSurge"))])
     });
     let kind = GoValue::named(text(strategy, "type"));
@@ -116,23 +116,23 @@ fn printed(strategy: &Value) -> GoValue {
 
 /// A number of nodes or a percentage of them; 0 if absent.
 #[derive(Debug, Clone, Copy)]
-enum Limit<'a> {
+enum LimitText<'a> {
     Number(i64),
     Text(&'a str),
 }
 
-impl<'a> Limit<'a> {
+impl<'a> LimitText<'a> {
     fn get(limits: &'a Value, name: &str) -> Self {
         match limits.get(name) {
-            Some(Value::String(text)) => Limit::Text(text),
-            other => Limit::Number(other.and_then(Value::as_i64).unwrap_or(0)),
+            Some(Value::String(text)) => LimitText::Text(text),
+            other => LimitText::Number(other.and_then(Value::as_i64).unwrap_or(0)),
         }
     }
 
     fn printed(self) -> GoValue {
         match self {
-            Limit::Number(number) => GoValue::from(number),
-            Limit::Text(text) => GoValue::named(text),
+            LimitText::Number(number) => GoValue::from(number),
+            LimitText::Text(text) => GoValue::named(text),
         }
     }
 
@@ -140,24 +140,24 @@ impl<'a> Limit<'a> {
     /// apps/validation `getIntOrPercentValue`).
     fn amount(self) -> i64 {
         match self {
-            Limit::Number(number) => number,
-            Limit::Text(text) => atoi(self.percent().unwrap_or(text)),
+            LimitText::Number(number) => number,
+            LimitText::Text(text) => atoi(self.percent().unwrap_or(text)),
         }
     }
 
     /// The digits before the percent sign, if it is a percentage (v1.36 apps/validation `getPercentValue`).
     fn percent(self) -> Option<&'a str> {
         match self {
-            Limit::Text(text) if percent_error(text).is_none() => text.strip_suffix('%'),
-            Limit::Number(_) | Limit::Text(_) => None,
+            LimitText::Text(text) if percent_error(text).is_none() => text.strip_suffix('%'),
+            LimitText::Number(_) | LimitText::Text(_) => None,
         }
     }
 
     /// v1.36 apps/validation `ValidatePositiveIntOrPercent`.
     fn is_int_or_percent(self, path: &FieldPath<'_>, errors: &mut ErrorList) {
         match self {
-            Limit::Number(number) => errors.negative(path, number),
-            Limit::Text(text) => {
+            LimitText::Number(number) => errors.negative(path, number),
+            LimitText::Text(text) => {
                 if let Some(message) = percent_error(text) {
                     errors.invalid(path, self.printed(), message);
                 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A container port and the place of its definition.
-struct Port<'a> {
+struct ManifestPort<'a> {
     place: String,
     host_ip: &'a str,
     host_port: i64,
@@ -16,9 +16,10 @@ struct Port<'a> {
 
 /// Ports of one number and protocol, in all containers.
 pub(super) fn overlapping(pod: &Value, path: &FieldPath<'_>, found: &mut Vec<String>) {
-    let mut known: BTreeMap<(i64, &str), Vec<Port<'_>>> = BTreeMap::new();
+    let mut known: BTreeMap<(i64, &str), Vec<ManifestPort<'_>>> = BTreeMap::new();
     each_port(pod, path, |value, place| {
-        let port = Port { place, host_ip: text(value, "hostIP"), host_port: number(value, "hostPort") };
+        let port =
+            ManifestPort { place, host_ip: text(value, "hostIP"), host_port: number(value, "hostPort") };
         let (number, protocol) = (number(value, "containerPort"), text(value, "protocol"));
         if !port.host_ip.is_empty() && port.host_port == 0 {
             let (place, name, host_ip) = (&port.place, text(value, "name"), port.host_ip);
@@ -32,7 +33,7 @@ pub(super) fn overlapping(pod: &Value, path: &FieldPath<'_>, found: &mut Vec<Str
     });
 }
 
-fn conflict(port: &Port<'_>, other: &Port<'_>) -> Option<String> {
+fn conflict(port: &ManifestPort<'_>, other: &ManifestPort<'_>) -> Option<String> {
     let same_host_port = port.host_port == other.host_port;
     let how = if same_host_port && port.host_ip == other.host_ip {
         "duplicate"

@@ -22,14 +22,14 @@ pub(super) fn formatted(selector: &Value) -> String {
 }
 
 /// A key with its formatted requirement; `None` if the API server would refuse it.
-type Requirement<'a> = Option<(&'a str, String)>;
+type SelectorRequirement<'a> = Option<(&'a str, String)>;
 
-fn equals<'a>(key: &'a str, value: &str) -> Requirement<'a> {
+fn equals<'a>(key: &'a str, value: &str) -> SelectorRequirement<'a> {
     (is_key(key) && is_value(value)).then(|| (key, format!("{key}={value}")))
 }
 
 /// v1.36 `labels/selector.go` NewRequirement, Requirement.String.
-fn expression(expression: &Value) -> Requirement<'_> {
+fn expression(expression: &Value) -> SelectorRequirement<'_> {
     let key = text(expression, "key");
     let mut values = texts(expression, "values");
     values.sort_unstable();

@@ -3,7 +3,7 @@
 mod lines;
 mod paths;
 
-use super::controlled::Stored;
+use super::controlled::StoredRevision;
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
@@ -15,7 +15,7 @@ use similar::TextDiff;
 #[non_exhaustive]
 pub struct Diff {
     /// Sorted by path; empty if both restore the same template.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<FieldDifference>,
     /// Both templates as YAML, in the format of `diff -u`; empty if both restore the same template.
     pub unified: String,
 }
@@ -24,7 +24,7 @@ pub struct Diff {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Difference {
+pub struct FieldDifference {
     /// The field: `spec.template.spec.containers[web].image`. Items of a list are named by their name (or path, or
     /// port) if every item has a distinct one, else by index; keys that are no field names are in brackets, too.
     pub path: String,
@@ -50,14 +50,14 @@ pub struct Difference {
 /// assert!(diff.unified.contains("-  - image: web:v1\n+  - image: web:v2\n"), "{}", diff.unified);
 /// ```
 pub fn diff(old: &Value, new: &Value) -> Diff {
-    let (old, new) = (Stored::from_revision(old), Stored::from_revision(new));
+    let (old, new) = (StoredRevision::from_revision(old), StoredRevision::from_revision(new));
     let (before, after) = (restores(&old), restores(&new));
     let differences = paths::differences("spec.template", &before, &after);
     if differences.is_empty() {
         return Diff::default();
     }
     // No stored revision has number 0: it is a template that is in none yet.
-    let header = |stored: &Stored<'_>| match stored.number {
+    let header = |stored: &StoredRevision<'_>| match stored.number {
         0 => format!("{} (as it is)", stored.name),
         number => format!("{} (revision {number})", stored.name),
     };
@@ -66,7 +66,7 @@ pub fn diff(old: &Value, new: &Value) -> Diff {
 }
 
 /// The template, without the patch's own directive.
-fn restores(stored: &Stored<'_>) -> Value {
+fn restores(stored: &StoredRevision<'_>) -> Value {
     let mut template = stored.data.pointer("/spec/template").cloned().unwrap_or(Value::Null);
     if let Some(members) = template.as_object_mut() {
         members.remove("$patch");

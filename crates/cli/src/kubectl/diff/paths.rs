@@ -1,6 +1,6 @@
 //! Comparing two values, member by member.
 
-use super::Difference;
+use super::FieldDifference;
 use daemonset::kubernetes::canonical_json::equal;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 const KEYS: [&str; 4] = ["name", "mountPath", "devicePath", "containerPort"];
 
 /// The differences, sorted by path.
-pub(super) fn differences(path: &str, old: &Value, new: &Value) -> Vec<Difference> {
+pub(super) fn differences(path: &str, old: &Value, new: &Value) -> Vec<FieldDifference> {
     let mut found = Vec::new();
     compare(path, Some(old), Some(new), &mut found);
     found
 }
 
-fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, found: &mut Vec<Difference>) {
+fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, found: &mut Vec<FieldDifference>) {
     let present = |value: &&Value| !value.is_null();
     match (old.filter(present), new.filter(present)) {
         (None, None) => {}
@@ -23,12 +23,12 @@ fn compare(path: &str, old: Option<&Value>, new: Option<&Value>, found: &mut Vec
         (Some(Value::Object(old)), Some(Value::Object(new))) => objects(path, old, new, found),
         (Some(Value::Array(old)), Some(Value::Array(new))) => lists(path, old, new, found),
         (old, new) => {
-            found.push(Difference { path: path.to_owned(), old: old.cloned(), new: new.cloned() });
+            found.push(FieldDifference { path: path.to_owned(), old: old.cloned(), new: new.cloned() });
         }
     }
 }
 
-fn objects(path: &str, old: &Map<String, Value>, new: &Map<String, Value>, found: &mut Vec<Difference>) {
+fn objects(path: &str, old: &Map<String, Value>, new: &Map<String, Value>, found: &mut Vec<FieldDifference>) {
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for key in keys {
         compare(&member(path, key), old.get(key), new.get(key), found);
@@ -40,7 +40,7 @@ fn member(path: &str, key: &str) -> String {
     if is_field { format!("{path}.{key}") } else { format!("{path}[{key}]") }
 }
 
-fn lists(path: &str, old: &[Value], new: &[Value], found: &mut Vec<Difference>) {
+fn lists(path: &str, old: &[Value], new: &[Value], found: &mut Vec<FieldDifference>) {
     let named = KEYS.iter().find_map(|key| Some((names(old, key)?, names(new, key)?)));
     let Some((old_names, new_names)) = named else {
         for index in 0..old.len().max(new.len()) {
@@ -62,14 +62,14 @@ fn item<'a>(names: &[String], items: &'a [Value], name: &String) -> Option<&'a V
 
 /// Reports items that changed places. Order matters: init containers run in theirs, and a variable may use those
 /// before it.
-fn moved(path: &str, old: &[String], new: &[String], found: &mut Vec<Difference>) {
+fn moved(path: &str, old: &[String], new: &[String], found: &mut Vec<FieldDifference>) {
     let common = |names: &[String], others: &[String]| -> Vec<Value> {
         names.iter().filter(|name| others.contains(name)).map(|name| Value::from(name.as_str())).collect()
     };
     let (old, new) = (common(old, new), common(new, old));
     if old != new {
         let (old, new) = (Some(Value::Array(old)), Some(Value::Array(new)));
-        found.push(Difference { path: path.to_owned(), old, new });
+        found.push(FieldDifference { path: path.to_owned(), old, new });
     }
 }
 

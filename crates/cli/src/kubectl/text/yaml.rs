@@ -12,7 +12,7 @@ const LONGEST_SIMPLE_KEY: usize = 128;
 
 /// An object in block style, with a line break at the end.
 pub(crate) fn yaml(value: &Value) -> String {
-    let mut page = Page { text: String::new(), column: 0 };
+    let mut page = YamlText { text: String::new(), column: 0 };
     page.node(value, 0);
     page.end_line();
     page.text
@@ -26,12 +26,12 @@ pub(crate) fn is_read_as_yaml(value: &Value) -> bool {
         .contains(|c| matches!(c, '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}'))
 }
 
-struct Page {
+struct YamlText {
     text: String,
     column: usize,
 }
 
-impl Page {
+impl YamlText {
     fn put(&mut self, text: &str) {
         self.text.push_str(text);
         self.column += text.chars().count();

@@ -1,8 +1,8 @@
 //! kubectl's answer to a command about one DaemonSet.
 
 use crate::cluster::{name, namespace};
-use crate::rollout::kubectl_command::target::Target;
-use crate::rollout::kubectl_command::{Command, Output, Unusable, Verb};
+use crate::rollout::kubectl_command::target::KubectlTarget;
+use crate::rollout::kubectl_command::{KubectlCommand, OutputFormat, Unusable, Verb};
 use jiff::Timestamp;
 use kubectl_daemonset::kubectl::{self, Answer, RolloutError};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(crate) fn answer(
     revisions: &[Value],
     now: impl FnOnce() -> Timestamp,
 ) -> Result<Answer, String> {
-    match Command::parse(command) {
+    match KubectlCommand::parse(command) {
         Ok(command) => Ok(run(&command, daemon_set, revisions, now)),
         Err(Unusable::Kubectl(stderr)) => Ok(refusal(stderr)),
         Err(Unusable::Unanswered(why)) => Err(why),
@@ -25,7 +25,7 @@ pub(crate) fn answer(
 }
 
 fn run(
-    command: &Command,
+    command: &KubectlCommand,
     daemon_set: &Value,
     revisions: &[Value],
     now: impl FnOnce() -> Timestamp,
@@ -34,16 +34,16 @@ fn run(
     if let Some(stderr) = not_there(command, daemon_set).filter(|_| !negative(&command.verb)) {
         return refusal(stderr);
     }
-    if let (Output::Objects(format), Verb::History { revision }) = (command.output, &command.verb) {
+    if let (OutputFormat::Objects(format), Verb::History { revision }) = (command.output, &command.verb) {
         return objects(kubectl::history_text(daemon_set, revisions, *revision, format));
     }
     let mut answer = kubectl::answer(&asked, daemon_set, revisions);
     match command.output {
-        Output::Name if answer.code == 0 => {
+        OutputFormat::Name if answer.code == 0 => {
             let each = format!("daemonset.apps/{}\n", name(daemon_set));
             answer.stdout = each.repeat(printed(&command.verb, daemon_set, revisions));
         }
-        Output::Name | Output::Words | Output::Objects(_) => {}
+        OutputFormat::Name | OutputFormat::Words | OutputFormat::Objects(_) => {}
     }
     answer
 }
@@ -96,17 +96,19 @@ fn asked(verb: &Verb, now: impl FnOnce() -> Timestamp) -> kubectl::Command {
 }
 
 /// The API server's answer where it has no such object, as kubectl prints it.
-fn not_there(command: &Command, daemon_set: &Value) -> Option<String> {
+fn not_there(command: &KubectlCommand, daemon_set: &Value) -> Option<String> {
     let at_home = |asked: &str| asked == namespace(daemon_set);
     let elsewhere = command.namespace.as_deref().filter(|asked| !at_home(asked));
     let not_found =
         |what: &str, name: &str| Some(format!("Error from server (NotFound): {what} {name:?} not found\n"));
     match (elsewhere, &command.target) {
         (Some(other), _) if !ALWAYS_THERE.contains(&other) => not_found("namespaces", other),
-        (Some(other), Target::Every) => Some(format!("No resources found in {other} namespace.\n")),
-        (Some(_), Target::Named(asked)) => not_found("daemonsets.apps", asked),
-        (None, Target::Named(asked)) if asked != name(daemon_set) => not_found("daemonsets.apps", asked),
-        (None, Target::Named(_) | Target::Every) => None,
+        (Some(other), KubectlTarget::Every) => Some(format!("No resources found in {other} namespace.\n")),
+        (Some(_), KubectlTarget::Named(asked)) => not_found("daemonsets.apps", asked),
+        (None, KubectlTarget::Named(asked)) if asked != name(daemon_set) => {
+            not_found("daemonsets.apps", asked)
+        }
+        (None, KubectlTarget::Named(_) | KubectlTarget::Every) => None,
     }
 }
 

@@ -8,12 +8,12 @@ pub(crate) struct Flag {
     pub(crate) name: &'static str,
     /// One letter, if it has one.
     pub(crate) short: Option<char>,
-    pub(crate) value: Needs,
+    pub(crate) value: FlagNeeds,
 }
 
 /// Whether a flag's value may be left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needs {
+pub(crate) enum FlagNeeds {
     /// `--revision=2` or `--revision 2`.
     Value,
     /// `--watch` is `--watch=true`: a value is never the next word.
@@ -129,8 +129,8 @@ fn long_flag(
     let flag = known(&Name::Long(name)).ok_or_else(|| FlagError::Unknown(name.to_owned()))?;
     let value = match (value, flag.value) {
         (Some(value), _) => value,
-        (None, Needs::ValueOr(value)) => value.to_owned(),
-        (None, Needs::Value) => next.next().ok_or_else(|| FlagError::NoArgument(format!("--{name}")))?,
+        (None, FlagNeeds::ValueOr(value)) => value.to_owned(),
+        (None, FlagNeeds::Value) => next.next().ok_or_else(|| FlagError::NoArgument(format!("--{name}")))?,
     };
     Ok(Given { flag, value })
 }
@@ -149,12 +149,12 @@ fn short_flags(
         let inline = rest.as_str();
         let value = match (inline.strip_prefix('='), flag.value) {
             (Some(value), _) => value.to_owned(),
-            (None, Needs::ValueOr(value)) => {
+            (None, FlagNeeds::ValueOr(value)) => {
                 given.push(Given { flag, value: value.to_owned() });
                 continue;
             }
-            (None, Needs::Value) if !inline.is_empty() => inline.to_owned(),
-            (None, Needs::Value) => {
+            (None, FlagNeeds::Value) if !inline.is_empty() => inline.to_owned(),
+            (None, FlagNeeds::Value) => {
                 next.next().ok_or_else(|| FlagError::NoArgument(format!("'{letter}' in {word}")))?
             }
         };

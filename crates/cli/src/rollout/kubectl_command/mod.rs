@@ -6,17 +6,17 @@ mod target;
 
 pub(crate) use answer::answer;
 
-use self::flags::{Flag, FlagError, Given, Name, Needs};
-use self::target::{Target, TargetError, target};
+use self::flags::{Flag, FlagError, FlagNeeds, Given, Name};
+use self::target::{KubectlTarget, TargetError, target};
 use kubectl_daemonset::kubectl::{DryRun, ObjectFormat};
 
 /// A `kubectl rollout` command.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Command {
+pub(crate) struct KubectlCommand {
     pub(crate) verb: Verb,
-    pub(crate) target: Target,
+    pub(crate) target: KubectlTarget,
     pub(crate) namespace: Option<String>,
-    pub(crate) output: Output,
+    pub(crate) output: OutputFormat,
 }
 
 /// The verb, with the values of its flags.
@@ -32,7 +32,7 @@ pub(crate) enum Verb {
 
 /// The form in which kubectl prints its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Output {
+pub(crate) enum OutputFormat {
     Words,
     /// `-o name`.
     Name,
@@ -58,45 +58,45 @@ impl From<TargetError> for Unusable {
     }
 }
 
-const fn flag(name: &'static str, short: Option<char>, value: Needs) -> Flag {
+const fn flag(name: &'static str, short: Option<char>, value: FlagNeeds) -> Flag {
     Flag { name, short, value }
 }
 
-const SWITCH: Needs = Needs::ValueOr("true");
+const SWITCH: FlagNeeds = FlagNeeds::ValueOr("true");
 /// Flags of every command. Most of them choose a server, and there is no server here.
 const GLOBAL: &[Flag] = &[
-    flag("namespace", Some('n'), Needs::Value),
-    flag("kubeconfig", None, Needs::Value),
-    flag("context", None, Needs::Value),
-    flag("cluster", None, Needs::Value),
-    flag("user", None, Needs::Value),
-    flag("server", Some('s'), Needs::Value),
-    flag("token", None, Needs::Value),
-    flag("as", None, Needs::Value),
-    flag("request-timeout", None, Needs::Value),
-    flag("cache-dir", None, Needs::Value),
-    flag("v", Some('v'), Needs::Value),
+    flag("namespace", Some('n'), FlagNeeds::Value),
+    flag("kubeconfig", None, FlagNeeds::Value),
+    flag("context", None, FlagNeeds::Value),
+    flag("cluster", None, FlagNeeds::Value),
+    flag("user", None, FlagNeeds::Value),
+    flag("server", Some('s'), FlagNeeds::Value),
+    flag("token", None, FlagNeeds::Value),
+    flag("as", None, FlagNeeds::Value),
+    flag("request-timeout", None, FlagNeeds::Value),
+    flag("cache-dir", None, FlagNeeds::Value),
+    flag("v", Some('v'), FlagNeeds::Value),
     flag("insecure-skip-tls-verify", None, SWITCH),
     flag("warnings-as-errors", None, SWITCH),
 ];
 const PRINTED: &[Flag] = &[
-    flag("output", Some('o'), Needs::Value),
+    flag("output", Some('o'), FlagNeeds::Value),
     flag("show-managed-fields", None, SWITCH),
     flag("allow-missing-template-keys", None, SWITCH),
 ];
 const STATUS: &[Flag] = &[
     flag("watch", Some('w'), SWITCH),
-    flag("revision", None, Needs::Value),
-    flag("timeout", None, Needs::Value),
+    flag("revision", None, FlagNeeds::Value),
+    flag("timeout", None, FlagNeeds::Value),
 ];
-const HISTORY: &[Flag] = &[flag("revision", None, Needs::Value)];
+const HISTORY: &[Flag] = &[flag("revision", None, FlagNeeds::Value)];
 const UNDO: &[Flag] =
-    &[flag("to-revision", None, Needs::Value), flag("dry-run", None, Needs::ValueOr("unchanged"))];
-const CHANGE: &[Flag] = &[flag("field-manager", None, Needs::Value)];
+    &[flag("to-revision", None, FlagNeeds::Value), flag("dry-run", None, FlagNeeds::ValueOr("unchanged"))];
+const CHANGE: &[Flag] = &[flag("field-manager", None, FlagNeeds::Value)];
 
-impl Command {
+impl KubectlCommand {
     /// Reads `kubectl rollout VERB TYPE/NAME --flags`, in any order.
-    pub(crate) fn parse(command: &str) -> Result<Command, Unusable> {
+    pub(crate) fn parse(command: &str) -> Result<KubectlCommand, Unusable> {
         let mut words = shlex::split(command).ok_or_else(|| {
             Unusable::Unanswered(format!("command: {command:?}: a quote or a backslash without its end"))
         })?;
@@ -118,7 +118,7 @@ impl Command {
             Unusable::Kubectl(format!("error: {error}\nSee 'kubectl rollout {verb} --help' for usage.\n"))
         };
         let (given, others) = flags::parse(words, known).map_err(refused)?;
-        let read = Read::of(&given).map_err(refused)?;
+        let read = ReadCommand::of(&given).map_err(refused)?;
         read.command(&verb, &others).ok_or_else(unanswered)?
     }
 }
@@ -133,7 +133,8 @@ fn subcommand(words: &mut Vec<String>) -> Option<String> {
         }
         let separate = ["-n", "-s", "-v"].contains(&word.as_str())
             || GLOBAL.iter().any(|flag| {
-                flag.value == Needs::Value && word.strip_prefix("--").is_some_and(|name| name == flag.name)
+                flag.value == FlagNeeds::Value
+                    && word.strip_prefix("--").is_some_and(|name| name == flag.name)
             });
         place += if separate { 2 } else { 1 };
     }
@@ -158,7 +159,7 @@ fn find(name: &Name<'_>, own: &'static [&'static [Flag]]) -> Option<&'static Fla
 
 /// The values of the flags; the last of several counts.
 #[derive(Default)]
-struct Read {
+struct ReadCommand {
     namespace: Option<String>,
     revision: i64,
     to_revision: i64,
@@ -166,9 +167,9 @@ struct Read {
     output: Option<String>,
 }
 
-impl Read {
-    fn of(given: &[Given]) -> Result<Read, FlagError> {
-        let mut read = Read::default();
+impl ReadCommand {
+    fn of(given: &[Given]) -> Result<ReadCommand, FlagError> {
+        let mut read = ReadCommand::default();
         for given in given {
             match given.flag.name {
                 "namespace" => read.namespace = Some(given.value.clone()),
@@ -185,7 +186,7 @@ impl Read {
     }
 
     /// In kubectl's order: first what the flags say, then whether a resource is named, then which.
-    fn command(self, verb: &str, words: &[String]) -> Option<Result<Command, Unusable>> {
+    fn command(self, verb: &str, words: &[String]) -> Option<Result<KubectlCommand, Unusable>> {
         let verb = match verb {
             "status" => Verb::Status { revision: self.revision },
             "history" => Verb::History { revision: self.revision },
@@ -200,10 +201,10 @@ impl Read {
         };
         let is_history = matches!(verb, Verb::History { .. });
         let output = match self.output.as_deref() {
-            None | Some("") => Output::Words,
-            Some("name") => Output::Name,
-            Some("json") if is_history => Output::Objects(ObjectFormat::Json),
-            Some("yaml") if is_history => Output::Objects(ObjectFormat::Yaml),
+            None | Some("") => OutputFormat::Words,
+            Some("name") => OutputFormat::Name,
+            Some("json") if is_history => OutputFormat::Objects(ObjectFormat::Json),
+            Some("yaml") if is_history => OutputFormat::Objects(ObjectFormat::Yaml),
             Some(other) => {
                 let known = if is_history { "-o name, json and yaml are" } else { "only -o name is" };
                 let text = format!("command: -o {other}: {known} answered here");
@@ -211,7 +212,11 @@ impl Read {
             }
         };
         let namespace = self.namespace;
-        Some(target(words).map(|target| Command { verb, target, namespace, output }).map_err(Unusable::from))
+        Some(
+            target(words)
+                .map(|target| KubectlCommand { verb, target, namespace, output })
+                .map_err(Unusable::from),
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The object of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum KubectlTarget {
     /// All of the namespace.
     Every,
     Named(String),
@@ -28,23 +28,23 @@ impl fmt::Display for TargetError {
 }
 
 /// Reads the words that are no flags (v1.36 cli-runtime resource/builder.go `ResourceTypeOrNameArgs`).
-pub(crate) fn target(words: &[String]) -> Result<Target, TargetError> {
+pub(crate) fn target(words: &[String]) -> Result<KubectlTarget, TargetError> {
     let slashes = words.iter().filter(|word| word.contains('/')).count();
     match words {
         [] => Err(TargetError::Kubectl("required resource not specified".to_owned())),
         [word] if slashes == 1 => in_one_word(word),
         _ if slashes == words.len() => Err(several()),
         _ if slashes > 0 => Err(mixed()),
-        [kind] => kind_of(kind).map(|()| Target::Every),
-        [kind, name] => kind_of(kind).map(|()| Target::Named(name.clone())),
+        [kind] => kind_of(kind).map(|()| KubectlTarget::Every),
+        [kind, name] => kind_of(kind).map(|()| KubectlTarget::Named(name.clone())),
         _ => Err(several()),
     }
 }
 
-fn in_one_word(word: &str) -> Result<Target, TargetError> {
+fn in_one_word(word: &str) -> Result<KubectlTarget, TargetError> {
     match word.split('/').collect::<Vec<_>>().as_slice() {
         [kind, name] if !kind.is_empty() && !name.is_empty() => {
-            kind_of(kind).map(|()| Target::Named((*name).to_owned()))
+            kind_of(kind).map(|()| KubectlTarget::Named((*name).to_owned()))
         }
         [_, _] => Err(TargetError::Kubectl(
             "arguments in resource/name form must have a single resource and name".to_owned(),

@@ -1,7 +1,9 @@
 //! The table of revisions, and which revisions it contains.
 
 use super::support::{stored, template, three, web, with};
-use kubectl_daemonset::kubectl::{History, ObjectFormat, RolloutError, history, history_of, history_text};
+use kubectl_daemonset::kubectl::{
+    ObjectFormat, RolloutError, RolloutHistory, history, history_of, history_text,
+};
 use serde_json::{Value, json};
 
 fn caused(number: i64, cause: &str) -> Value {
@@ -169,6 +171,6 @@ fn a_history_goes_through_json() {
       ]
     }
     "#);
-    let back: History = serde_json::from_value(json!(summary)).unwrap();
+    let back: RolloutHistory = serde_json::from_value(json!(summary)).unwrap();
     assert_eq!(back, summary);
 }

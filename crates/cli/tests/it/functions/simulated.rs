@@ -4,7 +4,7 @@ use super::support::{template, web};
 use daemonset::model::DaemonSet;
 use daemonset_sim::{Behaviour, Cluster};
 use jiff::SignedDuration;
-use kubectl_daemonset::kubectl::{DryRun, Progress, Undo, history, status, undo};
+use kubectl_daemonset::kubectl::{DryRun, RolloutProgress, Undo, history, status, undo};
 use serde_json::{Value, json};
 
 fn settle(cluster: &mut Cluster) {
@@ -72,7 +72,7 @@ fn an_undone_revision_gets_the_next_number_and_rolls_out_one_node_at_a_time() {
     assert_eq!(worst, 1);
     let (daemon_set, _) = objects(&cluster);
     let progress = status(&daemon_set, None).unwrap();
-    assert!(matches!(&progress, Progress::Done { name, .. } if name == "web"), "{progress:?}");
+    assert!(matches!(&progress, RolloutProgress::Done { name, .. } if name == "web"), "{progress:?}");
 }
 
 #[test]

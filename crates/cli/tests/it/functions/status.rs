@@ -1,7 +1,7 @@
 //! The progress of a rollout.
 
 use super::support::{template, web, with};
-use kubectl_daemonset::kubectl::{Progress, RolloutError, status};
+use kubectl_daemonset::kubectl::{RolloutError, RolloutProgress, status};
 use serde_json::{Value, json};
 
 fn with_status(status: Value) -> Value {
@@ -39,10 +39,10 @@ fn each_step_has_its_line() {
 
 #[test]
 fn absent_counters_are_0() {
-    assert_eq!(status(&with_status(json!({})), None).unwrap(), Progress::WaitingForObservation);
+    assert_eq!(status(&with_status(json!({})), None).unwrap(), RolloutProgress::WaitingForObservation);
     let new = with(with_status(json!({})), "/metadata/generation", json!(null));
     let progress = status(&new, None).unwrap();
-    assert!(matches!(&progress, Progress::Done { name, .. } if name == "web"), "{progress:?}");
+    assert!(matches!(&progress, RolloutProgress::Done { name, .. } if name == "web"), "{progress:?}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) enum ActionId {
 /// A limit, one unit of which an action uses up. Each controller chooses the nodes that use the units; their number is the
 /// same for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Limit {
+pub(crate) enum UsedLimit {
     /// maxUnavailable: deletes of outdated pods.
     MaxUnavailable,
     /// maxSurge: creates of new pods beside outdated ones.
@@ -78,17 +78,17 @@ impl ActionId {
     }
 }
 
-impl Limit {
+impl UsedLimit {
     /// The limit that a planned action uses; `None` where there is none.
-    pub(crate) fn used_by(action: &Action) -> Option<Limit> {
+    pub(crate) fn used_by(action: &Action) -> Option<UsedLimit> {
         match action {
-            Action::CreatePod { reason: CreateReason::Surge, .. } => Some(Limit::MaxSurge),
-            Action::CreatePod { .. } => Some(Limit::CreateBurst),
+            Action::CreatePod { reason: CreateReason::Surge, .. } => Some(UsedLimit::MaxSurge),
+            Action::CreatePod { .. } => Some(UsedLimit::CreateBurst),
             Action::DeletePod {
                 reason: DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable,
                 ..
-            } => Some(Limit::MaxUnavailable),
-            Action::DeletePod { .. } => Some(Limit::DeleteBurst),
+            } => Some(UsedLimit::MaxUnavailable),
+            Action::DeletePod { .. } => Some(UsedLimit::DeleteBurst),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use crate::daemon_set::Timeouts;
 use clap::Parser;
 use daemonset::Policy;
 use daemonset_controller::args::CommonArgs;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use std::time::Duration;
 
 /// Compares the plans of daemonset-controller with the actions of another DaemonSet controller, and changes nothing.
@@ -36,7 +36,7 @@ impl Args {
     /// # Errors
     /// Every problem of the command line that only a server would find otherwise, each as one line.
     pub(crate) fn check(&self) -> Result<Policy, Vec<String>> {
-        self.common.check(Role::Comparison, &[])
+        self.common.check(ProcessRole::Comparison, &[])
     }
 
     pub(crate) fn timeouts(&self) -> Timeouts {

@@ -2,8 +2,8 @@
 
 use crate::daemon_set::{DaemonSetComparison, Timeouts};
 use crate::metrics::FindingMetrics;
-use crate::observed::{self, ObservedAction, Owner};
-use crate::verdict::{Counts, Finding};
+use crate::observed::{self, ObservedAction, ObservedOwner};
+use crate::verdict::{ComparisonFinding, FindingCounts};
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSet, OwnerReference, Pod, Uid};
 use daemonset_controller::caches::Caches;
@@ -22,8 +22,8 @@ const SUMMARY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The comparison of all DaemonSets; clones share their state.
 #[derive(Clone)]
-pub(crate) struct Comparison {
-    state: Arc<Mutex<State>>,
+pub(crate) struct ActionComparison {
+    state: Arc<Mutex<ComparisonState>>,
     start: Instant,
     clock: Clock,
     caches: Caches,
@@ -31,24 +31,24 @@ pub(crate) struct Comparison {
     output: Output,
 }
 
-struct State {
+struct ComparisonState {
     daemon_sets: BTreeMap<Uid, DaemonSetComparison>,
     timeouts: Timeouts,
-    counts: Counts,
+    counts: FindingCounts,
     /// The counts and the time of the last summary.
-    last_summary: (Counts, Duration),
+    last_summary: (FindingCounts, Duration),
 }
 
-impl Comparison {
+impl ActionComparison {
     /// A comparison that begins now.
     pub(crate) fn new(timeouts: Timeouts, caches: Caches, metrics: FindingMetrics, output: Output) -> Self {
-        let state = State {
+        let state = ComparisonState {
             daemon_sets: BTreeMap::new(),
             timeouts,
-            counts: Counts::default(),
-            last_summary: (Counts::default(), Duration::ZERO),
+            counts: FindingCounts::default(),
+            last_summary: (FindingCounts::default(), Duration::ZERO),
         };
-        Comparison {
+        ActionComparison {
             state: Arc::new(Mutex::new(state)),
             start: Instant::now(),
             clock: Clock::default(),
@@ -112,7 +112,7 @@ impl Comparison {
         }
     }
 
-    fn observe(&self, actions: Vec<(Owner, ObservedAction)>) {
+    fn observe(&self, actions: Vec<(ObservedOwner, ObservedAction)>) {
         let now = self.now();
         let mut state = self.lock();
         for (owner, action) in actions {
@@ -121,14 +121,14 @@ impl Comparison {
     }
 
     /// Reports findings on actions of the other controller, each of which counts as seen.
-    fn report_theirs(&self, findings: Vec<Finding>) {
+    fn report_theirs(&self, findings: Vec<ComparisonFinding>) {
         for finding in findings {
             self.lock().counts.add_action();
             self.report(&finding);
         }
     }
 
-    fn report(&self, finding: &Finding) {
+    fn report(&self, finding: &ComparisonFinding) {
         self.lock().counts.add_finding(finding.verdict);
         self.metrics.count(finding.verdict.name());
         match finding.verdict.heading() {
@@ -147,12 +147,12 @@ impl Comparison {
         self.start.elapsed()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ComparisonState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl comparison::Comparison for Comparison {
+impl comparison::Comparison for ActionComparison {
     fn pod_changed(&self, before: Option<&Arc<Pod>>, after: Option<&Pod>) {
         let pods = after.into_iter().chain(before.map(|pod| &**pod));
         self.owners_changed(pods.map(|pod| (&*pod.metadata.namespace, &*pod.metadata.owner_references)));
@@ -182,7 +182,7 @@ impl comparison::Comparison for Comparison {
     /// Plans it with and without the actions that need an explanation.
     fn reconcile(&self, ds: &DaemonSet, plan: &mut dyn FnMut(&Reverted) -> Option<Plan>) {
         let now = self.now();
-        let owner = Owner {
+        let owner = ObservedOwner {
             uid: ds.metadata.uid.clone(),
             name: format!("{}/{}", ds.metadata.namespace, ds.metadata.name),
         };
@@ -197,8 +197,8 @@ impl comparison::Comparison for Comparison {
     }
 }
 
-impl State {
-    fn daemon_set(&mut self, owner: Owner, now: Duration) -> &mut DaemonSetComparison {
+impl ComparisonState {
+    fn daemon_set(&mut self, owner: ObservedOwner, now: Duration) -> &mut DaemonSetComparison {
         let timeouts = self.timeouts;
         let new = || DaemonSetComparison::new(owner.name, timeouts, now);
         self.daemon_sets.entry(owner.uid).or_insert_with(new)
@@ -206,7 +206,7 @@ impl State {
 
     /// Drops the DaemonSets that are gone. A pod may appear before its DaemonSet does: a DaemonSet that was never planned is
     /// kept for the window.
-    fn take_deleted(&mut self, caches: &Caches, now: Duration) -> Vec<Finding> {
+    fn take_deleted(&mut self, caches: &Caches, now: Duration) -> Vec<ComparisonFinding> {
         let existing: Vec<Uid> =
             caches.daemon_sets.state().iter().map(|ds| ds.metadata.uid.clone()).collect();
         let window = self.timeouts.window;

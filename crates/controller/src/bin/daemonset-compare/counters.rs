@@ -1,6 +1,6 @@
 //! The counters of the status in the cluster, compared with those of our plan.
 
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{ComparisonFinding, Verdict};
 use daemonset::model::DaemonSetStatus;
 
 /// A counter with different values in the cluster and in our plan.
@@ -16,13 +16,13 @@ pub(crate) struct CounterDifference {
 
 impl CounterDifference {
     /// The finding for this counter, with the name of the deliberate difference that explains it, if there is one.
-    pub(crate) fn finding(&self, daemon_set: &str, deliberate: Option<&str>) -> Finding {
+    pub(crate) fn finding(&self, daemon_set: &str, deliberate: Option<&str>) -> ComparisonFinding {
         let CounterDifference { field, theirs, ours } = self;
         let (verdict, name) = match deliberate {
             Some(name) => (Verdict::Deliberate, format!("[{name}] ")),
             None => (Verdict::Status, String::new()),
         };
-        Finding {
+        ComparisonFinding {
             verdict,
             daemon_set: daemon_set.to_owned(),
             subject: format!("status {field}"),

@@ -2,13 +2,13 @@
 //!
 //! The caller passes the time, as a duration since the comparison began.
 
-use crate::action_id::{ActionId, Limit};
+use crate::action_id::{ActionId, UsedLimit};
 use crate::counters::{CounterDifference, differences};
 use crate::known_differences::{explaining_counter, placements};
 use crate::observed::{ObservedAction, Previous};
 use crate::planned::{PlanMatch, PlannedActions, possible_limits};
 use crate::unmatched::{UnmatchedOurs, UnmatchedTheirs, done_by_garbage_collector, node_verdict};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{ComparisonFinding, Verdict};
 use daemonset::model::DaemonSet;
 use daemonset::{Action, Plan};
 use daemonset_controller::comparison::Reverted;
@@ -107,7 +107,7 @@ impl DaemonSetComparison {
         &mut self,
         now: Duration,
         mut plan: impl FnMut(&Reverted) -> Option<Plan>,
-    ) -> Vec<Finding> {
+    ) -> Vec<ComparisonFinding> {
         let mut findings = self.take_over_limit(now);
         for _ in 0..MAX_ROUNDS {
             let explained = self.explain(&self.reverted(|_| true), now, &mut plan);
@@ -142,7 +142,7 @@ impl DaemonSetComparison {
         reverted: &Reverted,
         now: Duration,
         plan: &mut impl FnMut(&Reverted) -> Option<Plan>,
-    ) -> Vec<Finding> {
+    ) -> Vec<ComparisonFinding> {
         let Some(plan) = (!reverted.is_empty()).then(|| plan(reverted)).flatten() else { return Vec::new() };
         let plan = &plan;
         self.keep_planned(plan, now);
@@ -179,7 +179,7 @@ impl DaemonSetComparison {
 
     /// Their actions that a limit held back in our first plan and still did a second later. Later plans don't excuse them:
     /// once the replaced pods are Ready, a plan contains the action, even if too many nodes were down at its time.
-    fn take_over_limit(&mut self, now: Duration) -> Vec<Finding> {
+    fn take_over_limit(&mut self, now: Duration) -> Vec<ComparisonFinding> {
         let is_over = |theirs: &mut UnmatchedTheirs| theirs.is_held_back_for(MAX_SKEW, now);
         let over: Vec<UnmatchedTheirs> = self.theirs.extract_if(.., is_over).collect();
         self.is_back_off_reset |= over.iter().any(UnmatchedTheirs::ignores_back_off);
@@ -192,11 +192,11 @@ impl DaemonSetComparison {
 
     fn other_node(&self, action: &ObservedAction, plan: &Plan) -> Option<PlanMatch> {
         let verdict = node_verdict(plan, action.node.as_ref())?;
-        let limits: &[Limit] = possible_limits(&action.id, &verdict.outcome);
+        let limits: &[UsedLimit] = possible_limits(&action.id, &verdict.outcome);
         self.recent_plans.iter().rev().find_map(|planned| planned.other_node(limits))
     }
 
-    fn matched(&mut self, action: &ObservedAction, matched: PlanMatch) -> Finding {
+    fn matched(&mut self, action: &ObservedAction, matched: PlanMatch) -> ComparisonFinding {
         for planned in &mut self.recent_plans {
             planned.use_up(&action.id, matched);
         }
@@ -245,7 +245,7 @@ impl DaemonSetComparison {
 
     /// Their actions that no plan within the window has contained. A DaemonSet that was never planned has no findings: it is
     /// outside of our scope.
-    pub(crate) fn take_overdue_theirs(&mut self, now: Duration) -> Vec<Finding> {
+    pub(crate) fn take_overdue_theirs(&mut self, now: Duration) -> Vec<ComparisonFinding> {
         let window = self.timeouts.window;
         let is_overdue = |theirs: &mut UnmatchedTheirs| now.saturating_sub(theirs.since) > window;
         let overdue: Vec<UnmatchedTheirs> = self.theirs.extract_if(.., is_overdue).collect();
@@ -256,7 +256,7 @@ impl DaemonSetComparison {
     }
 
     /// Our actions that they did not do within the grace time; each is reported once.
-    pub(crate) fn report_overdue_ours(&mut self, now: Duration) -> Vec<Finding> {
+    pub(crate) fn report_overdue_ours(&mut self, now: Duration) -> Vec<ComparisonFinding> {
         let grace = self.timeouts.grace;
         let Some(plan) = &self.latest_plan else { return Vec::new() };
         let mut findings = Vec::new();
@@ -274,7 +274,7 @@ impl DaemonSetComparison {
     ///
     /// v1.36 `updateDaemonSetStatus` syncs again minReadySeconds after a sync, and not when the next pod becomes available:
     /// its status may be so much older.
-    pub(crate) fn report_status(&mut self, ds: &DaemonSet, now: Duration) -> Vec<Finding> {
+    pub(crate) fn report_status(&mut self, ds: &DaemonSet, now: Duration) -> Vec<ComparisonFinding> {
         let min_ready = Duration::from_secs(ds.spec.min_ready_seconds.try_into().unwrap_or_default());
         let quiet = self.timeouts.quiet.saturating_add(min_ready);
         let is_quiet = self.theirs.is_empty() && now.saturating_sub(self.last_change) >= quiet;
@@ -291,7 +291,7 @@ impl DaemonSetComparison {
     }
 
     /// The findings on a DaemonSet that is gone: the garbage collector did the remaining actions on its pods.
-    pub(crate) fn deleted(self) -> Vec<Finding> {
+    pub(crate) fn deleted(self) -> Vec<ComparisonFinding> {
         if !self.is_planned() {
             return Vec::new();
         }
@@ -301,8 +301,8 @@ impl DaemonSetComparison {
         self.theirs.iter().map(finding).collect()
     }
 
-    fn finding(&self, verdict: Verdict, action: &ObservedAction, explanation: &str) -> Finding {
-        Finding {
+    fn finding(&self, verdict: Verdict, action: &ObservedAction, explanation: &str) -> ComparisonFinding {
+        ComparisonFinding {
             verdict,
             daemon_set: self.name.clone(),
             subject: action.description.clone(),

@@ -21,7 +21,7 @@ mod verdict;
 use anyhow::bail;
 use args::Args;
 use clap::Parser;
-use comparison::Comparison;
+use comparison::ActionComparison;
 use daemonset::Policy;
 use daemonset_controller::caches::Caches;
 use daemonset_controller::clock::Clock;
@@ -29,7 +29,7 @@ use daemonset_controller::metrics::Metrics;
 use daemonset_controller::other_controller::Reaction;
 use daemonset_controller::output::Output;
 use daemonset_controller::program::run_program;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use daemonset_controller::run::Process;
 use daemonset_controller::worker::{Mode, Verification};
 use metrics::FindingMetrics;
@@ -53,11 +53,11 @@ async fn run(args: Args, policy: Policy) -> anyhow::Result<()> {
     let (caches, writers) = Caches::empty();
     let (counts, output) = (FindingMetrics::default(), Output::default());
     let metrics = Metrics::with(Clock::default(), |registry| counts.register(registry));
-    let comparison = Comparison::new(args.timeouts(), caches.clone(), counts, output.clone());
+    let comparison = ActionComparison::new(args.timeouts(), caches.clone(), counts, output.clone());
     let process = Process {
         args: args.common,
         policy,
-        role: Role::Comparison,
+        role: ProcessRole::Comparison,
         // It acts on nothing.
         reaction: Reaction::ActAnyway,
         lease: None,

@@ -7,10 +7,10 @@ use prometheus_client::registry::Registry;
 
 /// The findings by verdict; clones share their values.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FindingMetrics(Family<Labels, Counter>);
+pub(crate) struct FindingMetrics(Family<FindingLabels, Counter>);
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Labels {
+struct FindingLabels {
     verdict: &'static str,
 }
 
@@ -22,6 +22,6 @@ impl FindingMetrics {
 
     /// Counts a finding.
     pub(crate) fn count(&self, verdict: &'static str) {
-        self.0.get_or_create(&Labels { verdict }).inc();
+        self.0.get_or_create(&FindingLabels { verdict }).inc();
     }
 }

@@ -32,7 +32,7 @@ pub(crate) enum Previous {
 
 /// The DaemonSet that controls a pod or a revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Owner {
+pub(crate) struct ObservedOwner {
     /// The DaemonSet's uid.
     pub(crate) uid: Uid,
     /// Its namespace and name.
@@ -40,7 +40,10 @@ pub(crate) struct Owner {
 }
 
 /// The actions that explain a change of a pod.
-pub(crate) fn pod_actions(before: Option<&Arc<Pod>>, after: Option<&Pod>) -> Vec<(Owner, ObservedAction)> {
+pub(crate) fn pod_actions(
+    before: Option<&Arc<Pod>>,
+    after: Option<&Pod>,
+) -> Vec<(ObservedOwner, ObservedAction)> {
     match (before, after) {
         (Some(old), Some(new)) if old.metadata.uid == new.metadata.uid => pod_changed(old, new),
         (before, after) => {
@@ -50,7 +53,7 @@ pub(crate) fn pod_actions(before: Option<&Arc<Pod>>, after: Option<&Pod>) -> Vec
     }
 }
 
-fn pod_added(new: &Pod) -> Vec<(Owner, ObservedAction)> {
+fn pod_added(new: &Pod) -> Vec<(ObservedOwner, ObservedAction)> {
     let Some(owner) = owner(&new.metadata.namespace, &new.metadata.owner_references) else {
         return Vec::new();
     };
@@ -67,14 +70,14 @@ fn pod_added(new: &Pod) -> Vec<(Owner, ObservedAction)> {
 }
 
 /// The removal of a terminating pod is no action: its delete was observed before.
-fn pod_removed(old: &Arc<Pod>) -> Option<(Owner, ObservedAction)> {
+fn pod_removed(old: &Arc<Pod>) -> Option<(ObservedOwner, ObservedAction)> {
     let owner = owner(&old.metadata.namespace, &old.metadata.owner_references)?;
     let delete = ActionId::DeletePod(old.metadata.uid.clone());
     let action = on_pod(delete, "delete", old, Some(old.clone()));
     old.metadata.deletion_timestamp.is_none().then_some((owner, action))
 }
 
-fn pod_changed(old: &Arc<Pod>, new: &Pod) -> Vec<(Owner, ObservedAction)> {
+fn pod_changed(old: &Arc<Pod>, new: &Pod) -> Vec<(ObservedOwner, ObservedAction)> {
     let (before, after) = (&old.metadata, &new.metadata);
     let uid = || after.uid.clone();
     let action = |id, verb| on_pod(id, verb, new, Some(old.clone()));
@@ -98,7 +101,7 @@ fn pod_changed(old: &Arc<Pod>, new: &Pod) -> Vec<(Owner, ObservedAction)> {
 pub(crate) fn revision_actions(
     before: Option<&Arc<ControllerRevision>>,
     after: Option<&ControllerRevision>,
-) -> Vec<(Owner, ObservedAction)> {
+) -> Vec<(ObservedOwner, ObservedAction)> {
     match (before, after) {
         (Some(old), Some(new)) if old.metadata.uid == new.metadata.uid => revision_changed(old, new),
         (before, after) => {
@@ -117,7 +120,10 @@ pub(crate) fn revision_actions(
     }
 }
 
-fn revision_changed(old: &Arc<ControllerRevision>, new: &ControllerRevision) -> Vec<(Owner, ObservedAction)> {
+fn revision_changed(
+    old: &Arc<ControllerRevision>,
+    new: &ControllerRevision,
+) -> Vec<(ObservedOwner, ObservedAction)> {
     let (before, after) = (&old.metadata, &new.metadata);
     let uid = || after.uid.clone();
     let action = |id, verb| on_revision(id, verb, new, Some(old.clone()));
@@ -158,10 +164,10 @@ fn on_revision(
 }
 
 /// The DaemonSet among the owners that is the controller.
-pub(crate) fn owner(namespace: &str, references: &[OwnerReference]) -> Option<Owner> {
+pub(crate) fn owner(namespace: &str, references: &[OwnerReference]) -> Option<ObservedOwner> {
     let controller = references.iter().find(|owner| owner.controller == Some(true))?;
     let name = format!("{namespace}/{}", controller.name);
-    (controller.kind == "DaemonSet").then(|| Owner { uid: controller.uid.clone(), name })
+    (controller.kind == "DaemonSet").then(|| ObservedOwner { uid: controller.uid.clone(), name })
 }
 
 /// v1.36 `util.GetTargetNodeName`.

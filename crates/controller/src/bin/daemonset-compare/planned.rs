@@ -1,6 +1,6 @@
 //! The actions of one plan, kept for a while: the other controller may do them a moment later.
 
-use crate::action_id::{ActionId, Limit};
+use crate::action_id::{ActionId, UsedLimit};
 use daemonset::Plan;
 use daemonset::report::{NodeOutcome, Wait};
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use std::time::Duration;
 pub(crate) struct PlannedActions {
     /// When the plan was made.
     pub(crate) at: Duration,
-    actions: BTreeMap<ActionId, Option<Limit>>,
+    actions: BTreeMap<ActionId, Option<UsedLimit>>,
     /// How many actions each limit still allows.
-    remaining: BTreeMap<Limit, usize>,
+    remaining: BTreeMap<UsedLimit, usize>,
 }
 
 /// How an action of theirs matches a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlanMatch {
     /// The plan contains the action.
-    SameAction(Option<Limit>),
+    SameAction(Option<UsedLimit>),
     /// The plan contains an action of the same limit on another node.
-    OtherNode(Limit),
+    OtherNode(UsedLimit),
 }
 
 impl PlannedActions {
@@ -31,7 +31,7 @@ impl PlannedActions {
         let mut planned = PlannedActions { at, actions: BTreeMap::new(), remaining: BTreeMap::new() };
         for action in &plan.actions {
             let Some(id) = ActionId::new(action) else { continue };
-            let limit = Limit::used_by(action);
+            let limit = UsedLimit::used_by(action);
             planned.actions.insert(id, limit);
             if let Some(limit) = limit {
                 *planned.remaining.entry(limit).or_default() += 1;
@@ -46,8 +46,8 @@ impl PlannedActions {
     }
 
     /// The match if one of these limits still allows an action, on another node.
-    pub(crate) fn other_node(&self, limits: &[Limit]) -> Option<PlanMatch> {
-        let is_left = |limit: &&Limit| self.remaining.get(limit).is_some_and(|left| *left > 0);
+    pub(crate) fn other_node(&self, limits: &[UsedLimit]) -> Option<PlanMatch> {
+        let is_left = |limit: &&UsedLimit| self.remaining.get(limit).is_some_and(|left| *left > 0);
         limits.iter().find(is_left).map(|limit| PlanMatch::OtherNode(*limit))
     }
 
@@ -61,15 +61,17 @@ impl PlannedActions {
 }
 
 /// The limits that an action on a node with this outcome could use: those that hold this node back in our plan.
-pub(crate) fn possible_limits(id: &ActionId, outcome: &NodeOutcome) -> &'static [Limit] {
+pub(crate) fn possible_limits(id: &ActionId, outcome: &NodeOutcome) -> &'static [UsedLimit] {
     match (id, outcome) {
-        (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::MaxUnavailable { .. })) => &[Limit::MaxUnavailable],
-        (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::NextPlan)) => {
-            &[Limit::MaxUnavailable, Limit::DeleteBurst]
+        (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::MaxUnavailable { .. })) => {
+            &[UsedLimit::MaxUnavailable]
         }
-        (ActionId::CreatePod(_), NodeOutcome::Waits(Wait::MaxSurge { .. })) => &[Limit::MaxSurge],
+        (ActionId::DeletePod(_), NodeOutcome::Waits(Wait::NextPlan)) => {
+            &[UsedLimit::MaxUnavailable, UsedLimit::DeleteBurst]
+        }
+        (ActionId::CreatePod(_), NodeOutcome::Waits(Wait::MaxSurge { .. })) => &[UsedLimit::MaxSurge],
         (ActionId::CreatePod(_), NodeOutcome::Waits(Wait::NextPlan)) => {
-            &[Limit::CreateBurst, Limit::MaxSurge]
+            &[UsedLimit::CreateBurst, UsedLimit::MaxSurge]
         }
         _ => &[],
     }

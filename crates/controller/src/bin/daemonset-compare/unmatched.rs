@@ -3,7 +3,7 @@
 
 use crate::action_id::ActionId;
 use crate::observed::ObservedAction;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{ComparisonFinding, Verdict};
 use crate::{describe, known_differences};
 use daemonset::model::NodeName;
 use daemonset::report::{NodeOutcome, NodeVerdict, Situation, Wait};
@@ -78,7 +78,7 @@ impl UnmatchedTheirs {
     }
 
     /// The finding once no plan within the window has contained the action.
-    pub(crate) fn into_finding(self, daemon_set: &str) -> Finding {
+    pub(crate) fn into_finding(self, daemon_set: &str) -> ComparisonFinding {
         let (verdict, explanation) = match self.our_view {
             Some(OurView { description, deliberate: Some(name), .. }) => {
                 (Verdict::Deliberate, format!("[{name}] we: {description}"))
@@ -88,7 +88,12 @@ impl UnmatchedTheirs {
             }
             None => (Verdict::TheyOnly, "no plan could be made then".to_owned()),
         };
-        Finding { verdict, daemon_set: daemon_set.to_owned(), subject: self.action.description, explanation }
+        ComparisonFinding {
+            verdict,
+            daemon_set: daemon_set.to_owned(),
+            subject: self.action.description,
+            explanation,
+        }
     }
 }
 
@@ -115,7 +120,7 @@ pub(crate) struct UnmatchedOurs {
 
 impl UnmatchedOurs {
     /// The finding once our plans have contained the action for the whole grace time.
-    pub(crate) fn finding(&self, daemon_set: &str, plan: &Plan, grace: Duration) -> Finding {
+    pub(crate) fn finding(&self, daemon_set: &str, plan: &Plan, grace: Duration) -> ComparisonFinding {
         let node = match &self.action {
             Action::CreatePod { node, .. } | Action::DeletePod { node, .. } => Some(node),
             _ => None,
@@ -136,7 +141,7 @@ impl UnmatchedOurs {
             None => (Verdict::WeOnly, explanation),
         };
         let subject = describe::action(&self.action);
-        Finding { verdict, daemon_set: daemon_set.to_owned(), subject, explanation }
+        ComparisonFinding { verdict, daemon_set: daemon_set.to_owned(), subject, explanation }
     }
 }
 

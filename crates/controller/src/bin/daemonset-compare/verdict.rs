@@ -75,7 +75,7 @@ impl Verdict {
 
 /// A verdict with its subject and its explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct ComparisonFinding {
     /// The verdict.
     pub(crate) verdict: Verdict,
     /// The DaemonSet, as namespace/name.
@@ -86,7 +86,7 @@ pub(crate) struct Finding {
     pub(crate) explanation: String,
 }
 
-impl Finding {
+impl ComparisonFinding {
     /// Its line, without the time.
     pub(crate) fn line(&self) -> String {
         let heading = self.verdict.heading().unwrap_or("SAME");
@@ -97,13 +97,13 @@ impl Finding {
 
 /// The counts of a comparison.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct FindingCounts {
     actions: u64,
     statuses: u64,
     findings: BTreeMap<Verdict, u64>,
 }
 
-impl Counts {
+impl FindingCounts {
     /// Counts an action of the other controller.
     pub(crate) fn add_action(&mut self) {
         self.actions += 1;

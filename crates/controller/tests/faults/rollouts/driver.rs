@@ -6,7 +6,7 @@ use crate::faults::{Fault, Verb};
 use crate::objects::rolling;
 use crate::pods::image_of;
 use crate::store::{Actor, Kind, id, text};
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -19,16 +19,16 @@ pub fn driven(rest: &str) -> String {
 
 /// Beside the cluster's own controller, which reads no annotation.
 pub async fn with_driver(nodes: usize, policy: &str) -> Cluster {
-    with_driver_beside(Role::Comparison, nodes, policy).await
+    with_driver_beside(ProcessRole::Comparison, nodes, policy).await
 }
 
 /// A DaemonSet with OnDelete, whose pods another process creates.
-pub async fn with_driver_beside(other: Role, nodes: usize, policy: &str) -> Cluster {
+pub async fn with_driver_beside(other: ProcessRole, nodes: usize, policy: &str) -> Cluster {
     let mut cluster = Cluster::steady(nodes, json!({"type": "OnDelete"})).await;
     cluster.api.state().store.invariants.max_unavailable = 2;
     cluster.start(CONTROLLER, other).await;
     cluster.annotate(POLICY, Some(policy));
-    cluster.start(DRIVER, Role::Driver).await;
+    cluster.start(DRIVER, ProcessRole::Driver).await;
     sleep(MINUTE).await;
     cluster
 }
@@ -60,7 +60,7 @@ async fn a_driver_sends_only_deletes_of_pods_marks_and_events() {
 #[tokio::test(start_paused = true)]
 async fn a_driver_beside_this_controller_keeps_the_waves() {
     let policy = driven("waves: [{upTo: 1}, {upTo: 4, needsApproval: true}, {}]");
-    let cluster = with_driver_beside(Role::Controller, 8, &policy).await;
+    let cluster = with_driver_beside(ProcessRole::Controller, 8, &policy).await;
     cluster.release(NEW);
     sleep(MINUTE).await;
     assert_eq!(cluster.nodes_with(NEW), 1);
@@ -120,9 +120,9 @@ async fn a_driver_leaves_every_other_daemon_set_alone() {
         (rolling(1), "{}".to_owned(), &[]),
     ] {
         let mut cluster = Cluster::steady(4, strategy).await;
-        cluster.start(CONTROLLER, Role::Comparison).await;
+        cluster.start(CONTROLLER, ProcessRole::Comparison).await;
         cluster.annotate(POLICY, Some(&policy));
-        cluster.start(DRIVER, Role::Driver).await;
+        cluster.start(DRIVER, ProcessRole::Driver).await;
         cluster.release(NEW);
         sleep(HOUR).await;
         let writes = cluster.calls_of(DRIVER).into_iter().filter(|(verb, _)| verb.writes());

@@ -7,7 +7,7 @@ use crate::faults::{Fault, Verb};
 use crate::objects::{rolling, surging};
 use crate::pods::{image_of, is_available, node_of};
 use crate::store::{Actor, ChangeKind, Kind, id, text};
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -146,7 +146,7 @@ async fn a_restart_repeats_no_event() {
     for approved in ["2=1", "2=2", "2=3"] {
         cluster.annotate(APPROVED, Some(approved));
         sleep(MINUTE).await;
-        cluster.start(CONTROLLER, Role::Controller).await;
+        cluster.start(CONTROLLER, ProcessRole::Controller).await;
         sleep(MINUTE).await;
     }
     cluster.done(HOUR).await;

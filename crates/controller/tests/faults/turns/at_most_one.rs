@@ -9,7 +9,7 @@ use crate::store::Kind;
 use daemonset::Policy;
 use daemonset::policy::PodNames;
 use daemonset_controller::other_controller::Reaction;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -26,14 +26,14 @@ async fn two_controllers_at_once_never_make_two_pods_on_a_node() {
         let mut cluster = one_per_node(6).await;
         cluster.reaction = Reaction::ActAnyway;
         cluster.allow_down(2);
-        cluster.start(CONTROLLER, Role::Controller).await;
-        cluster.start("another", Role::Controller).await;
+        cluster.start(CONTROLLER, ProcessRole::Controller).await;
+        cluster.start("another", ProcessRole::Controller).await;
         cluster.lag(Kind::Pod, Duration::from_millis(rng.u64(200..3000)));
         cluster.release(NEW);
         let before = cluster.count(|verb, kind| (verb, kind) == (Verb::Create, Kind::Pod));
         for _ in 0..3 {
             sleep(Duration::from_millis(rng.u64(300..2000))).await;
-            cluster.start("another", Role::Controller).await;
+            cluster.start("another", ProcessRole::Controller).await;
         }
         cluster.done(HOUR).await;
         cluster.check_invariants();
@@ -53,7 +53,7 @@ async fn a_create_that_is_repeated_after_a_crash_is_refused() {
         cluster.release(NEW);
         for _ in 0..5 {
             sleep(Duration::from_millis(700)).await;
-            cluster.start(CONTROLLER, Role::Controller).await;
+            cluster.start(CONTROLLER, ProcessRole::Controller).await;
         }
         cluster.done(HOUR).await;
         cluster.check_invariants();

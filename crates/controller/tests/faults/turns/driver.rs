@@ -10,7 +10,7 @@ use crate::pods::is_pull_pod;
 use crate::rollouts::driver::{DRIVER, driven, with_driver_beside};
 use crate::rollouts::{MINUTE, NEW, POLICY};
 use crate::store::Kind;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -18,7 +18,7 @@ const TURN: &str = "turn: {cordon: true, gates: [backup, drained]}\n\
                     drain: {podSelector: {matchExpressions: [{key: tenant, operator: Exists}]}}\npull: {parallel: 2}\n";
 
 /// Beside a controller that knows nothing of turns, or that leaves them to the driver.
-async fn with_turns(other: Role) -> Cluster {
+async fn with_turns(other: ProcessRole) -> Cluster {
     let cluster = with_driver_beside(other, 6, &driven("")).await;
     give_rights(&cluster, &["turns", "drain", "powers", "driver-pods"]);
     empower(&cluster, Some(ALL_POWERS));
@@ -32,7 +32,7 @@ async fn with_turns(other: Role) -> Cluster {
 
 #[tokio::test(start_paused = true)]
 async fn a_driver_takes_nodes_in_turn() {
-    for other in [Role::Comparison, Role::Controller] {
+    for other in [ProcessRole::Comparison, ProcessRole::Controller] {
         let cluster = with_turns(other).await;
         open_gates(&cluster.api, "backup", &turn_key(&cluster.daemon_set()), Duration::from_secs(1));
         cluster.release(NEW);
@@ -52,7 +52,7 @@ async fn a_driver_takes_nodes_in_turn() {
 #[tokio::test(start_paused = true)]
 async fn the_turns_of_a_driver_end_once_nothing_is_driven() {
     for is_down in [false, true] {
-        let mut cluster = with_turns(Role::Comparison).await;
+        let mut cluster = with_turns(ProcessRole::Comparison).await;
         cluster.release(NEW);
         sleep(MINUTE).await;
         assert_eq!(not_as_before(&cluster).len(), 2);
@@ -61,7 +61,7 @@ async fn the_turns_of_a_driver_end_once_nothing_is_driven() {
         }
         cluster.annotate(POLICY, Some("{}"));
         if is_down {
-            cluster.start(DRIVER, Role::Driver).await;
+            cluster.start(DRIVER, ProcessRole::Driver).await;
         }
         sleep(Duration::from_secs(10)).await;
         assert_eq!(not_as_before(&cluster), [""; 0], "{is_down}");
@@ -73,12 +73,12 @@ async fn the_turns_of_a_driver_end_once_nothing_is_driven() {
 #[tokio::test(start_paused = true)]
 async fn driven_turns_survive_kills() {
     let mut rng = fastrand::Rng::with_seed(1);
-    let mut cluster = with_turns(Role::Controller).await;
+    let mut cluster = with_turns(ProcessRole::Controller).await;
     open_gates(&cluster.api, "backup", &turn_key(&cluster.daemon_set()), Duration::from_secs(1));
     cluster.release(NEW);
     for _ in 0..30 {
         sleep(Duration::from_millis(rng.u64(5..3000))).await;
-        cluster.start(DRIVER, Role::Driver).await;
+        cluster.start(DRIVER, ProcessRole::Driver).await;
     }
     cluster.done(HOUR).await;
     ends(&cluster).await;

@@ -10,7 +10,7 @@ use crate::objects::{daemon_set, rolling};
 use crate::pods::{image_of, is_available};
 use crate::rollouts::{MINUTE, NEW, POLICY};
 use crate::store::{Actor, Kind, id, text};
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -174,7 +174,7 @@ async fn a_rollout_in_turns_survives_kills() {
         let mut kills = 0;
         while cluster.nodes_with(NEW) < 6 && kills < 60 {
             sleep(Duration::from_millis(rng.u64(5..1200))).await;
-            cluster.start(CONTROLLER, Role::Controller).await;
+            cluster.start(CONTROLLER, ProcessRole::Controller).await;
             kills += 1;
         }
         ends(&cluster).await;

@@ -6,7 +6,7 @@ use crate::faults::{Fault, Verb};
 use crate::pods::image_of;
 use crate::rollouts::{NEW, POLICY};
 use crate::store::{Kind, text};
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -70,7 +70,7 @@ async fn changes_survive_lost_answers_and_kills() {
         cluster.fault(Verb::Patch, Kind::Pod, fault, 2);
         cluster.release(NEW);
         sleep(Duration::from_millis(300)).await;
-        cluster.start(CONTROLLER, Role::Controller).await;
+        cluster.start(CONTROLLER, ProcessRole::Controller).await;
         ends(&cluster).await;
         assert_eq!((uids(&cluster), cluster.happened(fault)), (before, 2), "{fault:?}");
     }

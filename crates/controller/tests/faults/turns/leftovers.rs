@@ -5,7 +5,7 @@ use crate::cluster::{AGENT, CONTROLLER, Cluster, HOUR};
 use crate::faults::{Fault, Verb};
 use crate::rollouts::{MINUTE, NEW, POLICY};
 use crate::store::{Actor, Kind, id};
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -49,7 +49,7 @@ async fn a_process_ends_the_turns_of_nobody_at_its_start() {
     let mut cluster = one_in_turn().await;
     cluster.kill(CONTROLLER);
     delete_agent(&cluster);
-    cluster.start(CONTROLLER, Role::Controller).await;
+    cluster.start(CONTROLLER, ProcessRole::Controller).await;
     sleep(Duration::from_secs(2)).await;
     assert_eq!(not_as_before(&cluster), [""; 0]);
 }

@@ -8,7 +8,7 @@ use crate::faults::Fault;
 use crate::random_faults::{ALL, Seed, seeds};
 use crate::rollouts::NEW;
 use crate::store::Kind;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -66,7 +66,7 @@ async fn story(seed: u64) -> [(&'static str, usize); 8] {
                 cordon(&cluster, &name, !is_cordoned(&node(&cluster, &name)));
             }
             3 if with_kills => {
-                cluster.start(CONTROLLER, Role::Controller).await;
+                cluster.start(CONTROLLER, ProcessRole::Controller).await;
                 kills += 1;
             }
             _ => {}

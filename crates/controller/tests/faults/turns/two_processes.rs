@@ -8,7 +8,7 @@ use crate::rollouts::driver::DRIVER;
 use crate::rollouts::{MINUTE, NEW};
 use crate::store::{Actor, Kind, id};
 use daemonset::Policy;
-use daemonset_controller::rollout::policy::Role;
+use daemonset_controller::rollout::policy::ProcessRole;
 use serde_json::{Value, from_value, json};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -35,7 +35,7 @@ async fn a_controller_leaves_the_turns_of_a_driver_with_a_file_to_it() {
     let mut cluster = Cluster::steady(4, json!({"type": "OnDelete"})).await;
     give_rights(&cluster, &["turns", "drain", "powers", "driver-pods"]);
     cluster.policy = turns_of_file(true);
-    cluster.start(DRIVER, Role::Driver).await;
+    cluster.start(DRIVER, ProcessRole::Driver).await;
     sleep(MINUTE).await;
     let before = node_patches(&cluster);
     cluster.release(NEW);
@@ -54,7 +54,7 @@ async fn a_driver_leaves_the_turns_of_a_controller_with_a_file_to_it() {
     let mut cluster = Cluster::steady_with(4, rolling(2), turns_of_file(false)).await;
     give_rights(&cluster, &["turns", "drain", "powers", "driver-pods"]);
     cluster.policy = Policy::default();
-    cluster.start(DRIVER, Role::Driver).await;
+    cluster.start(DRIVER, ProcessRole::Driver).await;
     sleep(MINUTE).await;
     cluster.release(NEW);
     sleep(11 * MINUTE).await;

@@ -32,8 +32,8 @@ fn variable_name(name: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
 
 /// The sources, in the API server's order (v1.36 core/validation `validateEnvVarValueFrom`).
 fn value_from(source: &Value, value: &str, path: &FieldPath<'_>, errors: &mut ErrorList) {
-    type Rule = fn(&Value, &FieldPath<'_>, &mut ErrorList);
-    let rules: [(&str, Rule); 5] = [
+    type EnvRule = fn(&Value, &FieldPath<'_>, &mut ErrorList);
+    let rules: [(&str, EnvRule); 5] = [
         ("fieldRef", |of, path, errors| field_refs::field(of, Holder::Variable, path, errors)),
         ("resourceFieldRef", |of, path, errors| field_refs::resource(of, Holder::Variable, path, errors)),
         ("configMapKeyRef", key_of_object),

@@ -3,7 +3,7 @@
 
 use crate::daemon_set::{DaemonSetComparison, Timeouts};
 use crate::observed;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{ComparisonFinding, Verdict};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod, Uid};
 use daemonset::{Observed, Plan, Snapshot, plan};
 use daemonset_controller::comparison::Reverted;
@@ -27,7 +27,7 @@ pub(crate) struct Pair {
     comparison: DaemonSetComparison,
     now: Duration,
     uids: u32,
-    findings: Vec<Finding>,
+    findings: Vec<ComparisonFinding>,
 }
 
 fn template(version: u32) -> Value {
