@@ -138,7 +138,7 @@ pub use daemonset_objects::{
 };
 pub use input::memory::{ActionOutcome, Memory, Rejections};
 pub use input::policy::{self, Policy};
-pub use input::{Observed, ObservedAt, Snapshot, SnapshotBuilder};
+pub use input::{Objects, Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
 pub use plan::reconcile;

@@ -2,14 +2,14 @@
 
 use crate::action::Action;
 use crate::input::memory::{ActionOutcome, Memory};
-use crate::input::{Observed, ObservedAt, Policy, Snapshot};
+use crate::input::{Objects, ObservedAt, Policy, Snapshot};
 use crate::manifests::{CustomSnapshot, InvalidManifest, Manifests, TemplateManifests};
 use crate::recording::Recording;
 use crate::report::Plan;
 use crate::report::explain::plan;
 use daemonset_objects::internal::lookup_hash;
 use daemonset_objects::model::{NodeName, Owner, Uid};
-use daemonset_objects::{InvalidSnapshot, NodeView, PodView, Problem, RevisionView};
+use daemonset_objects::{InvalidSnapshot, Problem};
 use jiff::Timestamp;
 use thiserror::Error;
 
@@ -262,17 +262,12 @@ impl Reconciler {
     /// the caller [resets](Self::reset) the reconciler. One of another kind than the reconciler's is a problem of `kind`.
     ///
     /// Or a bug of this crate, when the memory has observed the objects already.
-    pub fn plan<'a, N, P, R>(
+    pub fn plan<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, PlanError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let snapshot = self.checked(observed, &TemplateManifests, at)?;
+    ) -> Result<Plan, PlanError> {
+        let snapshot = self.checked(objects, &TemplateManifests, at)?;
         let plan = without_bug(plan(&snapshot), || Recording::from(&snapshot))?;
         self.given(&plan);
         Ok(plan)
@@ -282,18 +277,13 @@ impl Reconciler {
     ///
     /// # Errors
     /// As [`plan`](Self::plan), and the first manifest that must not be created.
-    pub fn plan_with<'a, N, P, R>(
+    pub fn plan_with<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         manifests: &dyn Manifests,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, PlanError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let snapshot = self.checked(observed, manifests, at)?;
+    ) -> Result<Plan, PlanError> {
+        let snapshot = self.checked(objects, manifests, at)?;
         let snapshot = CustomSnapshot { snapshot, manifests };
         let plan = without_bug(snapshot.plan()?, || snapshot.recording())?;
         self.given(&plan);
@@ -304,18 +294,13 @@ impl Reconciler {
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn snapshot_with<'a, 'm, N, P, R>(
+    pub fn snapshot_with<'a, 'm>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         manifests: &'m dyn Manifests,
         at: impl Into<ObservedAt>,
-    ) -> Result<CustomSnapshot<'a, 'm>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let snapshot = self.checked(observed, manifests, at)?;
+    ) -> Result<CustomSnapshot<'a, 'm>, InvalidSnapshot> {
+        let snapshot = self.checked(objects, manifests, at)?;
         self.last_plan = None;
         Ok(CustomSnapshot { snapshot, manifests })
     }
@@ -325,17 +310,12 @@ impl Reconciler {
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn snapshot<'a, N, P, R>(
+    pub fn snapshot<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        Ok(self.snapshot_with(observed, &TemplateManifests, at)?.snapshot)
+    ) -> Result<Snapshot<'a>, InvalidSnapshot> {
+        Ok(self.snapshot_with(objects, &TemplateManifests, at)?.snapshot)
     }
 
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
@@ -430,18 +410,13 @@ impl Reconciler {
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn checked<'a, N, P, R>(
+    pub fn checked<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         manifests: &dyn Manifests,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
+    ) -> Result<Snapshot<'a>, InvalidSnapshot> {
+        let builder = Snapshot::new(objects, at).memory(&self.memory).policy(&self.policy);
         let snapshot = builder.inputs(manifests.inputs()).check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);

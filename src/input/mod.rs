@@ -11,6 +11,7 @@ pub(crate) mod index;
 pub(crate) mod lookup;
 pub(crate) mod members;
 pub(crate) mod memory;
+pub(crate) mod observed;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod partial;
 pub(crate) mod permissions;
@@ -36,7 +37,8 @@ pub(crate) mod turn;
 pub(crate) mod turn_check;
 pub(crate) mod unreadable;
 
-pub use builder::{Observed, ObservedAt, SnapshotBuilder};
+pub use builder::SnapshotBuilder;
+pub use observed::{Objects, Observed, ObservedAt};
 pub(crate) use policy::{
     Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
     UnreadyPolicy,

@@ -1,8 +1,9 @@
 //! The checked input of a decision.
 
-use crate::input::builder::{Observed, ObservedAt, SnapshotBuilder};
+use crate::input::builder::SnapshotBuilder;
 use crate::input::index::{Index, PodFacts, RevisionFacts};
 use crate::input::memory::Memory;
+use crate::input::observed::{Objects, ObservedAt};
 use crate::input::placement::Placement;
 use crate::input::spec::Spec;
 use crate::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
@@ -62,13 +63,8 @@ impl<'a> Snapshot<'a> {
     /// Starts a snapshot of the observed objects at this instant, or with the version of a list ([`ObservedAt`]);
     /// [`SnapshotBuilder::check`] ends it.
     #[expect(clippy::new_ret_no_self, reason = "a snapshot exists only once its input is checked")]
-    pub fn new<N, P, R>(observed: Observed<'a, N, P, R>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        SnapshotBuilder::new(observed, at.into())
+    pub fn new(objects: impl Into<Objects<'a>>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a> {
+        SnapshotBuilder::new(objects.into(), at.into())
     }
 
     /// The instant that it is taken at.

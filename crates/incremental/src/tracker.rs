@@ -6,8 +6,8 @@ use daemonset::manifests::TemplateManifests;
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
-    Policy, Reconciler, Recorded, Recording, RevisionView, Snapshot, plan,
+    Action, ActionOutcome, InvalidSnapshot, Memory, Objects, ObservedAt, Plan, PlanError, Policy, Reconciler,
+    Recorded, Recording, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,19 +119,14 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`Reconciler::plan`]. The objects must be listed again.
-    pub fn list<'a, N, P, R>(
+    pub fn list<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, PlanError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
+    ) -> Result<Plan, PlanError> {
         // The memory observes the objects beside the kept facts, which must not miss that.
         self.forget_objects();
-        let snapshot = self.reconciler.checked(observed, &TemplateManifests, at)?;
+        let snapshot = self.reconciler.checked(objects, &TemplateManifests, at)?;
         let (planned, has_bug) = watch_for_bugs(|| {
             let decision = decide(&snapshot);
             let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
@@ -152,19 +147,14 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`Reconciler::snapshot`].
-    pub fn snapshot<'a, N, P, R>(
+    pub fn snapshot<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
+    ) -> Result<Snapshot<'a>, InvalidSnapshot> {
         // The memory observes the objects beside the kept facts, which must not miss that.
         self.forget_objects();
-        self.reconciler.snapshot(observed, at)
+        self.reconciler.snapshot(objects, at)
     }
 
     /// Applies a change of one object, as a watch shows it.
@@ -207,17 +197,12 @@ impl Tracker {
     /// # Errors
     /// [`Diverged`](VerifyError::Diverged) with a recording instead of a wrong plan. The memory is then as it was, and the objects
     /// are forgotten.
-    pub fn verify<'a, N, P, R>(
+    pub fn verify<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, VerifyError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        self.verify_if(|_| true, || observed, at)
+    ) -> Result<Plan, VerifyError> {
+        self.verify_if(|_| true, || objects, at)
     }
 
     /// Plans from the applied changes, and compares as [`verify`](Self::verify) does if `is_due` says so of the plan. `list` gives all
@@ -225,25 +210,19 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
-    pub fn verify_if<'a, N, P, R>(
+    pub fn verify_if<'a, O: Into<Objects<'a>>>(
         &mut self,
         is_due: impl FnOnce(&Plan) -> bool,
-        list: impl FnOnce() -> Observed<'a, N, P, R>,
+        list: impl FnOnce() -> O,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, VerifyError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
+    ) -> Result<Plan, VerifyError> {
         let at = at.into();
         let before = self.reconciler.memory().clone();
         let planned = self.plan(at)?;
         if !is_due(&planned) {
             return Ok(planned);
         }
-        let observed = list();
-        let builder = Snapshot::new(observed, at).memory(&before).policy(self.policy());
+        let builder = Snapshot::new(list(), at).memory(&before).policy(self.policy());
         let snapshot = builder.check_of_kind(self.kind());
         let error = match &snapshot {
             Ok(snapshot) => match self.difference(&planned, &before, snapshot) {
