@@ -416,7 +416,7 @@ impl Reconciler {
         manifests: &dyn Manifests,
         at: impl Into<ObservedAt>,
     ) -> Result<Snapshot<'a>, InvalidSnapshot> {
-        let builder = Snapshot::new(objects, at).memory(&self.memory).policy(&self.policy);
+        let builder = Snapshot::builder(objects, at).memory(&self.memory).policy(&self.policy);
         let snapshot = builder.inputs(manifests.inputs()).check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);

@@ -171,7 +171,7 @@ impl Recording {
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.pods_version;
         at.nodes_version = self.nodes_version;
-        let mut builder = Snapshot::new(observed, at).policy(&self.policy);
+        let mut builder = Snapshot::builder(observed, at).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }

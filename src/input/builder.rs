@@ -64,7 +64,7 @@ impl<'a> SnapshotBuilder<'a> {
     /// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
     ///
     /// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    /// let invalid = Snapshot::new(observed, now).check().unwrap_err();
+    /// let invalid = Snapshot::builder(observed, now).check().unwrap_err();
     /// let paths: Vec<&str> = invalid.problems.iter().map(|problem| problem.path.as_str()).collect();
     /// assert_eq!(
     ///     paths,

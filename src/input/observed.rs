@@ -21,7 +21,7 @@ use jiff::Timestamp;
 ///     revisions: &'a [model::ControllerRevision],
 ///     now: jiff::Timestamp,
 /// ) -> Result<Snapshot<'a>, daemonset::InvalidSnapshot> {
-///     Snapshot::new(Observed { daemon_set, nodes, pods, revisions }, now).check()
+///     Snapshot::builder(Observed { daemon_set, nodes, pods, revisions }, now).check()
 /// }
 /// ```
 ///
@@ -52,7 +52,7 @@ use jiff::Timestamp;
 /// # use daemonset::{Observed, Snapshot, model};
 /// # fn f(daemon_set: &model::DaemonSet, nodes: &[model::Node], pods: &[model::Pod],
 /// #     revisions: &[model::ControllerRevision], now: jiff::Timestamp) {
-/// let snapshot = Snapshot::new(Observed { daemon_set, nodes: pods, pods: nodes, revisions }, now);
+/// let snapshot = Snapshot::builder(Observed { daemon_set, nodes: pods, pods: nodes, revisions }, now);
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy)]

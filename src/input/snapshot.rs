@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 ///
 /// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-/// let snapshot = Snapshot::new(observed, now).check().unwrap();
+/// let snapshot = Snapshot::builder(observed, now).check().unwrap();
 /// assert_eq!(snapshot.now(), now);
 /// assert_eq!(plan(&snapshot).status.unwrap().desired_number_scheduled, 1);
 /// # Ok::<(), serde_json::Error>(())
@@ -62,8 +62,7 @@ pub trait PodLookup: fmt::Debug + Sync {
 impl<'a> Snapshot<'a> {
     /// Starts a snapshot of the observed objects at this instant, or with the version of a list ([`ObservedAt`]);
     /// [`SnapshotBuilder::check`] ends it.
-    #[expect(clippy::new_ret_no_self, reason = "a snapshot exists only once its input is checked")]
-    pub fn new(objects: impl Into<Objects<'a>>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a> {
+    pub fn builder(objects: impl Into<Objects<'a>>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a> {
         SnapshotBuilder::new(objects.into(), at.into())
     }
 

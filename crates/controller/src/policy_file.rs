@@ -77,7 +77,7 @@ fn add_readable(
 fn value_problems(policy: &Policy) -> Vec<String> {
     let (nodes, pods, revisions): (&[Node], &[Pod], &[ControllerRevision]) = (&[], &[], &[]);
     let observed = Observed { daemon_set: &DaemonSet::default(), nodes, pods, revisions };
-    let Err(invalid) = Snapshot::new(observed, Timestamp::UNIX_EPOCH).policy(policy).check() else {
+    let Err(invalid) = Snapshot::builder(observed, Timestamp::UNIX_EPOCH).policy(policy).check() else {
         return Vec::new();
     };
     let problems = invalid.problems.iter().map(ToString::to_string);

@@ -222,7 +222,7 @@ impl Tracker {
         if !is_due(&planned) {
             return Ok(planned);
         }
-        let builder = Snapshot::new(list(), at).memory(&before).policy(self.policy());
+        let builder = Snapshot::builder(list(), at).memory(&before).policy(self.policy());
         let snapshot = builder.check_of_kind(self.kind());
         let error = match &snapshot {
             Ok(snapshot) => match self.difference(&planned, &before, snapshot) {

@@ -105,7 +105,7 @@ fn violations<'i>(
     if let Ok(violations) = auditor.audit(tracker, &plan.actions, at) {
         return Ok(violations);
     }
-    let snapshot = Snapshot::new(list(), at).memory(tracker.memory()).policy(tracker.policy());
+    let snapshot = Snapshot::builder(list(), at).memory(tracker.memory()).policy(tracker.policy());
     Ok(audit(&snapshot.check()?, &plan.actions))
 }
 

@@ -145,7 +145,7 @@ impl Cluster {
         });
         let (pods, revisions) = (self.pods(), self.revisions());
         let observed = Observed { daemon_set, nodes, pods, revisions };
-        let snapshot = Snapshot::new(observed, self.now()).policy(&policy).memory(self.memory()).check();
+        let snapshot = Snapshot::builder(observed, self.now()).policy(&policy).memory(self.memory()).check();
         Some(snapshot.map(|snapshot| daemonset::plan(&snapshot)))
     }
 

@@ -307,7 +307,7 @@ impl Controller {
         let moved = self.rollout.see(&plan, generation, |node| objects.nodes.contains_key(node));
         let actions = match (&mut self.planner, before) {
             (Some(planner), Some(memory)) => {
-                let snapshot = Snapshot::new(observed, at).memory(&memory).policy(&policy);
+                let snapshot = Snapshot::builder(observed, at).memory(&memory).policy(&policy);
                 // The plan from changes lists the objects only now and then.
                 let snapshot = snapshot.check().map_err(|invalid| self.invalid = Some(invalid)).ok()?;
                 let difference = difference(&plan, &daemonset::plan(&snapshot));

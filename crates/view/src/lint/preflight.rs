@@ -207,6 +207,6 @@ impl<'a> Preflight<'a> {
             pods: self.pods.iter().copied(),
             revisions: self.revisions.iter().copied(),
         };
-        Snapshot::new(observed, self.now).policy(policy).check()
+        Snapshot::builder(observed, self.now).policy(policy).check()
     }
 }

@@ -69,7 +69,7 @@ pub fn planned(models: &Models, now: Timestamp) -> Vec<Planned> {
         };
         let decided = |snapshot: Snapshot<'_>| (plan(&snapshot), details(&snapshot));
         let checked = if models.inputs.is_null() {
-            let mut snapshot = Snapshot::new(observed, models.observed_at(now)).policy(&policy);
+            let mut snapshot = Snapshot::builder(observed, models.observed_at(now)).policy(&policy);
             if let Some(memory) = &models.memory {
                 snapshot = snapshot.memory(memory);
             }

@@ -121,7 +121,7 @@ fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidSnapshot>> 
         let daemon_set: DaemonSet = serde_json::from_value(object.clone()).unwrap();
         let (nodes, pods, revisions): ([&Node; 0], [&Pod; 0], [&ControllerRevision; 0]) = ([], [], []);
         let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
-        Snapshot::new(observed, now()).check().map(|_| ())
+        Snapshot::builder(observed, now()).check().map(|_| ())
     })
 }
 
