@@ -2,7 +2,6 @@
 
 use crate::input::memory::Memory;
 use crate::input::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
-use crate::manifests::{CustomSnapshot, Manifests};
 use crate::node::turn::needs_whole_objects;
 use daemonset_objects::internal::{null_is_default, whole_node, whole_pod};
 use daemonset_objects::model::{
@@ -141,27 +140,17 @@ impl Recording {
         })
     }
 
-    /// The snapshot to decide on. With inputs it is the decision for the caller's manifests, but its plan shows
-    /// the template's pods in their place: to execute it, use [`snapshot_with`](Self::snapshot_with).
+    /// The snapshot to decide on. With [`inputs`](field@Self::inputs) it is the decision for the caller's manifests, but its plan shows
+    /// the template's pods in their place: to execute it, give the manifests to the [builder](Self::builder).
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
     pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
-        self.builder().inputs(self.inputs.clone()).check()
+        self.builder().check()
     }
 
-    /// The snapshot to decide on with these manifests, whose inputs replace the recorded ones.
-    ///
-    /// # Errors
-    /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
-    pub fn snapshot_with<'m>(
-        &self,
-        manifests: &'m dyn Manifests,
-    ) -> Result<CustomSnapshot<'_, 'm>, InvalidSnapshot> {
-        self.builder().check_with(manifests)
-    }
-
-    fn builder(&self) -> SnapshotBuilder<'_> {
+    /// The snapshot before its check. The inputs of [`manifests`](SnapshotBuilder::manifests) replace the recorded ones.
+    pub fn builder(&self) -> SnapshotBuilder<'_> {
         let Recording { daemon_set, pods, revisions, free, .. } = self;
         let nodes = self.nodes.iter().map(|node| {
             let view = NodeView::from(node);
@@ -171,7 +160,7 @@ impl Recording {
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.pods_version;
         at.nodes_version = self.nodes_version;
-        let mut builder = Snapshot::builder(observed, at).policy(&self.policy);
+        let mut builder = Snapshot::builder(observed, at).policy(&self.policy).inputs(self.inputs.clone());
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }
@@ -218,12 +207,4 @@ fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
         ds.spec.template = Value::clone(template);
     }
     ds
-}
-
-impl CustomSnapshot<'_, '_> {
-    /// The input, for replay with the same manifests: [`Recording::snapshot_with`].
-    #[must_use]
-    pub fn recording(&self) -> Recording {
-        Recording::from(self.checked())
-    }
 }

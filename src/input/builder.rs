@@ -1,6 +1,7 @@
 //! From observed objects to a checked snapshot.
 
 use crate::input::index::Index;
+use crate::input::manifests::Manifests;
 use crate::input::memory::Memory;
 use crate::input::observed::{Objects, ObservedAt};
 use crate::input::policy::Policy;
@@ -20,12 +21,21 @@ pub struct SnapshotBuilder<'a> {
     at: ObservedAt,
     memory: Option<Memory>,
     policy: Policy,
+    /// Of the manifests, or of the recorded ones.
     inputs: Value,
+    manifests: Option<Arc<dyn Manifests>>,
 }
 
 impl<'a> SnapshotBuilder<'a> {
     pub(crate) fn new(objects: Objects<'a>, at: ObservedAt) -> Self {
-        SnapshotBuilder { objects, at, memory: None, policy: Policy::default(), inputs: Value::Null }
+        SnapshotBuilder {
+            objects,
+            at,
+            memory: None,
+            policy: Policy::default(),
+            inputs: Value::Null,
+            manifests: None,
+        }
     }
 
     /// The caller's memory of earlier reconciles of this DaemonSet. It is small and is copied, so that it can
@@ -41,7 +51,13 @@ impl<'a> SnapshotBuilder<'a> {
         self
     }
 
-    /// Sets the inputs of the caller's manifests.
+    /// The objects that the caller makes; without these the template's pods. Their inputs are asked for here, once: hash, revision and
+    /// objects of all plans of this snapshot have the same ones.
+    pub fn manifests(self, manifests: Arc<dyn Manifests>) -> Self {
+        SnapshotBuilder { inputs: manifests.inputs(), manifests: Some(manifests), ..self }
+    }
+
+    /// Inputs that were recorded, without the manifests.
     pub(crate) fn inputs(self, inputs: Value) -> Self {
         SnapshotBuilder { inputs, ..self }
     }
@@ -86,7 +102,7 @@ impl<'a> SnapshotBuilder<'a> {
 
     /// Goes on with the problems that are known.
     fn check_all(self, mut problems: Problems) -> Result<Snapshot<'a>, InvalidSnapshot> {
-        let SnapshotBuilder { objects, at, memory, policy, inputs } = self;
+        let SnapshotBuilder { objects, at, memory, policy, inputs, manifests } = self;
         let Objects { daemon_set, nodes, pods, revisions } = objects;
         let spec = Spec::compile(daemon_set, policy, inputs, &revisions, &mut problems);
         let node_names = check::nodes(&nodes, &mut problems);
@@ -110,6 +126,7 @@ impl<'a> SnapshotBuilder<'a> {
             memory,
             index,
             placements,
+            manifests,
             pod_names: None,
         })
     }

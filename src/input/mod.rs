@@ -9,6 +9,7 @@ pub(crate) mod drain;
 pub(crate) mod index;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod lookup;
+pub(crate) mod manifests;
 pub(crate) mod members;
 pub(crate) mod memory;
 pub(crate) mod observed;

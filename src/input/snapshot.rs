@@ -2,6 +2,7 @@
 
 use crate::input::builder::SnapshotBuilder;
 use crate::input::index::{Index, PodFacts, RevisionFacts};
+use crate::input::manifests::Manifests;
 use crate::input::memory::Memory;
 use crate::input::observed::{Objects, ObservedAt};
 use crate::input::placement::Placement;
@@ -49,6 +50,8 @@ pub struct Snapshot<'a> {
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
+    /// The caller's, whose inputs the spec has.
+    pub(crate) manifests: Option<Arc<dyn Manifests>>,
     /// Whether a pod of the namespace has a name, where the snapshot does not have all pods.
     pub(crate) pod_names: Option<&'a dyn PodLookup>,
 }

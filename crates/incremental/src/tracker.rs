@@ -1,8 +1,7 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
-use daemonset::manifests::TemplateManifests;
+use daemonset::internal::{Placement, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
@@ -126,10 +125,10 @@ impl Tracker {
     ) -> Result<Plan, PlanError> {
         // The memory observes the objects beside the kept facts, which must not miss that.
         self.forget_objects();
-        let snapshot = self.reconciler.checked(objects, &TemplateManifests, at)?;
+        let snapshot = self.reconciler.checked(objects, at)?;
         let (planned, has_bug) = watch_for_bugs(|| {
             let decision = decide(&snapshot);
-            let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
+            let planned = plan_decided(&snapshot, &decision);
             let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
             (planned, kept)
         });
@@ -191,26 +190,14 @@ impl Tracker {
         reason
     }
 
-    /// Plans from the applied changes, and compares plan and memory with those of all objects, which must be as they are with the
-    /// applied changes. It costs as much as a plan of the whole. Debug builds and tests do this for each plan.
+    /// Plans from the applied changes and, if `is_due` says so of the plan, compares plan and memory with those of all objects, which must
+    /// be as they are with the applied changes: `list` gives them, for a comparison alone, which costs as much as a plan of the whole.
+    /// Debug builds and tests do this for each plan.
     ///
     /// # Errors
     /// [`Diverged`](VerifyError::Diverged) with a recording instead of a wrong plan. The memory is then as it was, and the objects
     /// are forgotten.
-    pub fn verify<'a>(
-        &mut self,
-        objects: impl Into<Objects<'a>>,
-        at: impl Into<ObservedAt>,
-    ) -> Result<Plan, VerifyError> {
-        self.verify_if(|_| true, || objects, at)
-    }
-
-    /// Plans from the applied changes, and compares as [`verify`](Self::verify) does if `is_due` says so of the plan. `list` gives all
-    /// objects, for a comparison alone.
-    ///
-    /// # Errors
-    /// As [`verify`](Self::verify).
-    pub fn verify_if<'a, O: Into<Objects<'a>>>(
+    pub fn verify<'a, O: Into<Objects<'a>>>(
         &mut self,
         is_due: impl FnOnce(&Plan) -> bool,
         list: impl FnOnce() -> O,

@@ -196,7 +196,7 @@ impl Worker {
             return tracker.list(list(), at);
         }
         let planned = if is_due {
-            tracker.verify_if(is_compared, &mut list, at)
+            tracker.verify(is_compared, &mut list, at)
         } else {
             tracker.plan(at).inspect(|plan| self.verification.passes(plan)).map_err(VerifyError::from)
         };
