@@ -10,8 +10,10 @@ use daemonset::manifests::{Manifests, NewPod};
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::{Action, Observed, Policy, Reconciler};
 use serde_json::{Value, from_value, json};
+use std::sync::Arc;
 
 /// The image for each kind of GPU.
+#[derive(Debug)]
 struct ByGpu {
     images: Value,
 }
@@ -55,8 +57,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut revisions = Vec::new();
     for version in [1, 2] {
         let manifests = ByGpu { images: json!({"h100": format!("driver:h100-{version}")}) };
-        let mut reconciler = Reconciler::new("u1", Policy::default());
-        let plan = reconciler.plan_with(observed, &manifests, now)?;
+        let mut reconciler = Reconciler::new("u1", Policy::default()).with_manifests(Arc::new(manifests));
+        let plan = reconciler.plan(observed, now)?;
         for action in &plan.actions {
             println!("{action}");
             match action {

@@ -107,7 +107,6 @@ mod input;
 pub mod k8s_openapi;
 #[cfg(feature = "kube")]
 pub mod kube;
-pub mod manifests;
 #[cfg(daemonset_mutants)]
 #[doc(hidden)]
 pub mod mutants;
@@ -133,22 +132,27 @@ pub use action::{
 };
 #[doc(inline)]
 pub use daemonset_objects::{
-    Escaped, InvalidSnapshot, Lifecycle, NodeView, PodView, Problem, ProblemKind, RevisionView, kubernetes,
+    Escaped, InvalidInput, Lifecycle, NodeView, PodView, Problem, ProblemKind, RevisionView, kubernetes,
     model,
 };
-pub use input::memory::{ActionOutcome, Memory, Rejections};
+pub use input::memory::{ActionOutcome, Memory};
 pub use input::policy::{self, Policy};
-pub use input::{Observed, ObservedAt, Snapshot, SnapshotBuilder};
+pub use input::{Objects, Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
 pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
 pub use reconciler::{PlanError, Reconciler, Recorded, UnexpectedAction};
-pub use recording::{Recording, UnreadableRecording};
+pub use recording::Recording;
 pub use report::explain::plan;
 #[doc(inline)]
 pub use report::outlook;
 pub use report::{Plan, Report};
+
+/// Objects that the caller makes for each node, in place of the template's pods.
+pub mod manifests {
+    pub use crate::input::manifests::{InvalidManifest, ManifestProblem, Manifests, NewPod};
+}
 
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
@@ -201,7 +205,6 @@ pub mod internal {
     pub use crate::node::sync::{NodeSync, node_sync, place_in_turn};
     pub use crate::node::turn::{has_rules_of_turns, next_overdue, rules as turn_rules};
     pub use crate::node::turn_end::end_turns;
-    pub use crate::plan::actions::FromTemplate;
     pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank, unseen_pulls};
     pub use crate::plan::rest_of_cluster::{PullSums, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};

@@ -1,16 +1,17 @@
 //! The driver of one DaemonSet for callers that list all objects: it keeps the order of the calls and the memory between them.
 
 use crate::action::Action;
+use crate::input::manifests::{InvalidManifest, Manifests};
 use crate::input::memory::{ActionOutcome, Memory};
-use crate::input::{Observed, ObservedAt, Policy, Snapshot};
-use crate::manifests::{CustomSnapshot, InvalidManifest, Manifests, TemplateManifests};
+use crate::input::{Objects, ObservedAt, Policy, Snapshot};
 use crate::recording::Recording;
-use crate::report::Plan;
 use crate::report::explain::plan;
+use crate::report::{Plan, Warning};
 use daemonset_objects::internal::lookup_hash;
 use daemonset_objects::model::{NodeName, Owner, Uid};
-use daemonset_objects::{InvalidSnapshot, NodeView, PodView, Problem, RevisionView};
+use daemonset_objects::{InvalidInput, Problem};
 use jiff::Timestamp;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Reconciles one DaemonSet, call after call, and remembers between the calls the actions that a stale cache does not
@@ -58,6 +59,7 @@ pub struct Reconciler {
     /// The kind that the DaemonSet must have.
     kind: Owner,
     policy: Policy,
+    manifests: Option<Arc<dyn Manifests>>,
     memory: Memory,
     /// `None` where the caller plans by itself, from a [snapshot](Self::snapshot).
     last_plan: Option<LastPlan>,
@@ -159,7 +161,7 @@ pub enum UnexpectedAction {
 pub enum PlanError {
     /// The input is invalid.
     #[error(transparent)]
-    Snapshot(#[from] InvalidSnapshot),
+    Snapshot(#[from] InvalidInput),
     /// A manifest that the caller has made must not be created.
     #[error(transparent)]
     Manifest(#[from] InvalidManifest),
@@ -216,7 +218,8 @@ impl Reconciler {
     pub fn with_memory(uid: impl Into<Uid>, policy: Policy, mut memory: Memory) -> Self {
         let uid = uid.into();
         memory.uid.get_or_insert_with(|| uid.clone());
-        Reconciler { uid, kind: Owner::default(), policy, memory, last_plan: Some(LastPlan::default()) }
+        let last_plan = Some(LastPlan::default());
+        Reconciler { uid, kind: Owner::default(), policy, manifests: None, memory, last_plan }
     }
 
     /// Makes it the reconciler of a custom kind that works like a DaemonSet.
@@ -245,6 +248,18 @@ impl Reconciler {
         self
     }
 
+    /// Makes the objects of its plans by these [`Manifests`], in place of the template's pods.
+    #[must_use]
+    pub fn with_manifests(mut self, manifests: Arc<dyn Manifests>) -> Self {
+        self.set_manifests(manifests);
+        self
+    }
+
+    /// Other manifests, from the next plan on. With other [inputs](Manifests::inputs) it is a rollout.
+    pub fn set_manifests(&mut self, manifests: Arc<dyn Manifests>) {
+        self.manifests = Some(manifests);
+    }
+
     /// Goes on with another DaemonSet of its kind, which may have taken the name of the one before: nothing is remembered.
     pub fn reset(&mut self, uid: impl Into<Uid>) {
         self.uid = uid.into();
@@ -261,63 +276,22 @@ impl Reconciler {
     /// then as it was. A DaemonSet with another uid is another DaemonSet, even under the same name: a problem of `memory.uid`, until
     /// the caller [resets](Self::reset) the reconciler. One of another kind than the reconciler's is a problem of `kind`.
     ///
-    /// Or a bug of this crate, when the memory has observed the objects already.
-    pub fn plan<'a, N, P, R>(
+    /// Or the first of its [manifests](Self::with_manifests) that must not be created, or a bug of this crate. The memory has then observed
+    /// the objects.
+    pub fn plan<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, PlanError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let snapshot = self.checked(observed, &TemplateManifests, at)?;
-        let plan = without_bug(plan(&snapshot), || Recording::from(&snapshot))?;
+    ) -> Result<Plan, PlanError> {
+        let snapshot = self.checked(objects, at)?;
+        let plan = plan(&snapshot);
+        match plan.warnings.as_slice() {
+            [Warning::Bug] => return Err(PlanError::bug(Recording::from(&snapshot))),
+            [Warning::InvalidManifest(invalid)] => return Err(invalid.clone().into()),
+            _ => {}
+        }
         self.given(&plan);
         Ok(plan)
-    }
-
-    /// As [`plan`](Self::plan), with objects that the caller makes.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan), and the first manifest that must not be created.
-    pub fn plan_with<'a, N, P, R>(
-        &mut self,
-        observed: Observed<'a, N, P, R>,
-        manifests: &dyn Manifests,
-        at: impl Into<ObservedAt>,
-    ) -> Result<Plan, PlanError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let snapshot = self.checked(observed, manifests, at)?;
-        let snapshot = CustomSnapshot { snapshot, manifests };
-        let plan = without_bug(snapshot.plan()?, || snapshot.recording())?;
-        self.given(&plan);
-        Ok(plan)
-    }
-
-    /// As [`snapshot`](Self::snapshot), with objects that the caller makes.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
-    pub fn snapshot_with<'a, 'm, N, P, R>(
-        &mut self,
-        observed: Observed<'a, N, P, R>,
-        manifests: &'m dyn Manifests,
-        at: impl Into<ObservedAt>,
-    ) -> Result<CustomSnapshot<'a, 'm>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let snapshot = self.checked(observed, manifests, at)?;
-        self.last_plan = None;
-        Ok(CustomSnapshot { snapshot, manifests })
     }
 
     /// The checked snapshot that [`plan`](Self::plan) decides on, with this reconciler's policy and memory. The memory
@@ -325,17 +299,14 @@ impl Reconciler {
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn snapshot<'a, N, P, R>(
+    pub fn snapshot<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        Ok(self.snapshot_with(observed, &TemplateManifests, at)?.snapshot)
+    ) -> Result<Snapshot<'a>, InvalidInput> {
+        let snapshot = self.checked(objects, at)?;
+        self.last_plan = None;
+        Ok(snapshot)
     }
 
     /// Keeps the outcome of one action of the last plan; `at` is the time at which the outcome was known.
@@ -412,11 +383,6 @@ impl Reconciler {
     }
 }
 
-/// The plan, unless it has met a bug.
-fn without_bug(plan: Plan, recording: impl FnOnce() -> Recording) -> Result<Plan, PlanError> {
-    if plan.has_bug() { Err(PlanError::bug(recording())) } else { Ok(plan) }
-}
-
 /// For crates of the same version: [`internal`](crate::internal).
 #[doc(hidden)]
 impl Reconciler {
@@ -430,19 +396,16 @@ impl Reconciler {
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
-    pub fn checked<'a, N, P, R>(
+    pub fn checked<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
-        manifests: &dyn Manifests,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        let builder = Snapshot::new(observed, at).memory(&self.memory).policy(&self.policy);
-        let snapshot = builder.inputs(manifests.inputs()).check_of_kind(&self.kind)?;
+    ) -> Result<Snapshot<'a>, InvalidInput> {
+        let mut builder = Snapshot::builder(objects, at).memory(&self.memory).policy(&self.policy);
+        if let Some(manifests) = &self.manifests {
+            builder = builder.manifests(Arc::clone(manifests));
+        }
+        let snapshot = builder.check_of_kind(&self.kind)?;
         // Nothing changes before the input is known to be valid.
         self.memory.observe(&snapshot);
         Ok(snapshot)

@@ -2,18 +2,16 @@
 
 use crate::input::memory::Memory;
 use crate::input::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
-use crate::manifests::{CustomSnapshot, Manifests};
 use crate::node::turn::needs_whole_objects;
 use daemonset_objects::internal::{null_is_default, whole_node, whole_pod};
 use daemonset_objects::model::{
     ControllerRevision, DaemonSet, Node, NodeName, Pod, ResourceList, TemplateFidelity,
 };
-use daemonset_objects::{InvalidSnapshot, NodeView};
+use daemonset_objects::{InvalidInput, NodeView, Problem};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use thiserror::Error;
 
 /// The whole input of one decision.
 ///
@@ -75,34 +73,12 @@ pub struct Recording {
     pub free: BTreeMap<NodeName, ResourceList>,
 }
 
-/// A text that is not a recording.
-///
-/// ```
-/// use daemonset::Recording;
-///
-/// let json = br#"{"now": "2026-01-01T12:00:00Z", "daemonSet": {"spec": {"minReadySeconds": "ten"}}}"#;
-/// let error = Recording::from_json(json).unwrap_err();
-/// assert_eq!(error.path, "daemonSet.spec.minReadySeconds");
-/// assert!(error.message.starts_with("invalid type: string \"ten\", expected i32"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{path}: {message}")]
-#[non_exhaustive]
-pub struct UnreadableRecording {
-    /// The field, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
-    pub path: String,
-    /// The decoder's message.
-    pub message: String,
-}
-
-impl UnreadableRecording {
-    fn at(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Self {
-        // A syntax error has no field: the path ends in a question mark or is empty.
-        let path = path.to_string();
-        let path = path.trim_end_matches('?').trim_end_matches('.');
-        let path = if path.is_empty() { "recording" } else { path }.to_owned();
-        UnreadableRecording { path, message: error.to_string() }
-    }
+/// The first field that can't be read, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
+fn unreadable(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Problem {
+    // A syntax error has no field: the path ends in a question mark or is empty.
+    let path = path.to_string();
+    let path = path.trim_end_matches('?').trim_end_matches('.');
+    Problem::unreadable(if path.is_empty() { "recording" } else { path }, error)
 }
 
 impl Recording {
@@ -127,41 +103,40 @@ impl Recording {
     /// Reads one from JSON.
     ///
     /// # Errors
-    /// With the path of the first field that can't be read.
-    pub fn from_json(json: &[u8]) -> Result<Self, UnreadableRecording> {
+    /// The first field that can't be read; `recording` for the whole text.
+    ///
+    /// ```
+    /// use daemonset::Recording;
+    ///
+    /// let json = br#"{"now": "2026-01-01T12:00:00Z", "daemonSet": {"spec": {"minReadySeconds": "ten"}}}"#;
+    /// let problem = Recording::from_json(json).unwrap_err();
+    /// assert_eq!(problem.path, "daemonSet.spec.minReadySeconds");
+    /// assert!(problem.kind.to_string().starts_with("invalid type: string \"ten\", expected i32"));
+    /// ```
+    pub fn from_json(json: &[u8]) -> Result<Self, Problem> {
         // The common case first: tracking the path costs time.
         serde_json::from_slice(json).map_err(|first: serde_json::Error| {
             let deserializer = &mut serde_json::Deserializer::from_slice(json);
             let read: Result<Recording, _> = serde_path_to_error::deserialize(deserializer);
             match read {
-                Err(error) => UnreadableRecording::at(error.path(), error.inner()),
+                Err(error) => unreadable(error.path(), error.inner()),
                 // A whole recording with more text after it.
-                Ok(_) => UnreadableRecording { path: "recording".to_owned(), message: first.to_string() },
+                Ok(_) => Problem::unreadable("recording", first),
             }
         })
     }
 
-    /// The snapshot to decide on. With inputs it is the decision for the caller's manifests, but its plan shows
-    /// the template's pods in their place: to execute it, use [`snapshot_with`](Self::snapshot_with).
+    /// The snapshot to decide on. With [`inputs`](field@Self::inputs) it is the decision for the caller's manifests, but its plan shows
+    /// the template's pods in their place: to execute it, give the manifests to the [builder](Self::builder).
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
-    pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
-        self.builder().inputs(self.inputs.clone()).check()
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidInput> {
+        self.builder().check()
     }
 
-    /// The snapshot to decide on with these manifests, whose inputs replace the recorded ones.
-    ///
-    /// # Errors
-    /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
-    pub fn snapshot_with<'m>(
-        &self,
-        manifests: &'m dyn Manifests,
-    ) -> Result<CustomSnapshot<'_, 'm>, InvalidSnapshot> {
-        self.builder().check_with(manifests)
-    }
-
-    fn builder(&self) -> SnapshotBuilder<'_> {
+    /// The snapshot before its check. The inputs of [`manifests`](SnapshotBuilder::manifests) replace the recorded ones.
+    pub fn builder(&self) -> SnapshotBuilder<'_> {
         let Recording { daemon_set, pods, revisions, free, .. } = self;
         let nodes = self.nodes.iter().map(|node| {
             let view = NodeView::from(node);
@@ -171,7 +146,7 @@ impl Recording {
         let mut at = ObservedAt::new(self.now);
         at.pods_version = self.pods_version;
         at.nodes_version = self.nodes_version;
-        let mut builder = Snapshot::new(observed, at).policy(&self.policy);
+        let mut builder = Snapshot::builder(observed, at).policy(&self.policy).inputs(self.inputs.clone());
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }
@@ -218,12 +193,4 @@ fn daemon_set(snapshot: &Snapshot<'_>) -> DaemonSet {
         ds.spec.template = Value::clone(template);
     }
     ds
-}
-
-impl CustomSnapshot<'_, '_> {
-    /// The input, for replay with the same manifests: [`Recording::snapshot_with`].
-    #[must_use]
-    pub fn recording(&self) -> Recording {
-        Recording::from(self.checked())
-    }
 }

@@ -124,7 +124,7 @@ impl Fleet {
     }
 
     pub fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot::new(self.observed(), self.now).policy(&self.policy).check().unwrap()
+        Snapshot::builder(self.observed(), self.now).policy(&self.policy).check().unwrap()
     }
 
     pub fn observed(&self) -> Observed<'_, &[Node], &[Pod], &[ControllerRevision]> {

@@ -9,8 +9,10 @@ pub(crate) mod drain;
 pub(crate) mod index;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod lookup;
+pub(crate) mod manifests;
 pub(crate) mod members;
 pub(crate) mod memory;
+pub(crate) mod observed;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 pub(crate) mod partial;
 pub(crate) mod permissions;
@@ -36,7 +38,8 @@ pub(crate) mod turn;
 pub(crate) mod turn_check;
 pub(crate) mod unreadable;
 
-pub use builder::{Observed, ObservedAt, SnapshotBuilder};
+pub use builder::SnapshotBuilder;
+pub use observed::{Objects, Observed, ObservedAt};
 pub(crate) use policy::{
     Binding, ClassificationPolicy, DaemonTolerations, DownNodesPolicy, LifecyclePolicy, PodNames, Policy,
     UnreadyPolicy,

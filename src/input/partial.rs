@@ -55,6 +55,7 @@ impl<'a> Snapshot<'a> {
             revisions,
             revision_facts,
             memory: Some(memory),
+            manifests: None,
             pod_names,
         }
     }

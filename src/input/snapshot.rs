@@ -1,8 +1,10 @@
 //! The checked input of a decision.
 
-use crate::input::builder::{Observed, ObservedAt, SnapshotBuilder};
+use crate::input::builder::SnapshotBuilder;
 use crate::input::index::{Index, PodFacts, RevisionFacts};
+use crate::input::manifests::Manifests;
 use crate::input::memory::Memory;
+use crate::input::observed::{Objects, ObservedAt};
 use crate::input::placement::Placement;
 use crate::input::spec::Spec;
 use crate::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
@@ -27,7 +29,7 @@ use std::sync::Arc;
 /// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 ///
 /// let observed = Observed { daemon_set: &daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-/// let snapshot = Snapshot::new(observed, now).check().unwrap();
+/// let snapshot = Snapshot::builder(observed, now).check().unwrap();
 /// assert_eq!(snapshot.now(), now);
 /// assert_eq!(plan(&snapshot).status.unwrap().desired_number_scheduled, 1);
 /// # Ok::<(), serde_json::Error>(())
@@ -48,6 +50,8 @@ pub struct Snapshot<'a> {
     pub(crate) index: Index<'a>,
     /// In the order of the nodes.
     pub(crate) placements: Vec<Placement>,
+    /// The caller's, whose inputs the spec has.
+    pub(crate) manifests: Option<Arc<dyn Manifests>>,
     /// Whether a pod of the namespace has a name, where the snapshot does not have all pods.
     pub(crate) pod_names: Option<&'a dyn PodLookup>,
 }
@@ -61,14 +65,8 @@ pub trait PodLookup: fmt::Debug + Sync {
 impl<'a> Snapshot<'a> {
     /// Starts a snapshot of the observed objects at this instant, or with the version of a list ([`ObservedAt`]);
     /// [`SnapshotBuilder::check`] ends it.
-    #[expect(clippy::new_ret_no_self, reason = "a snapshot exists only once its input is checked")]
-    pub fn new<N, P, R>(observed: Observed<'a, N, P, R>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        SnapshotBuilder::new(observed, at.into())
+    pub fn builder(objects: impl Into<Objects<'a>>, at: impl Into<ObservedAt>) -> SnapshotBuilder<'a> {
+        SnapshotBuilder::new(objects.into(), at.into())
     }
 
     /// The instant that it is taken at.

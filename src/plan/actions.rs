@@ -6,73 +6,39 @@ use crate::action::{
 };
 use crate::input::Snapshot;
 use crate::input::authority::Authority;
+use crate::input::manifests::InvalidManifest;
 use crate::input::rollout::marks::MarkChange;
 use crate::node::sync::Means;
 use crate::plan::burst::Creation;
+use crate::plan::manifests::manifest;
 use crate::plan::pod_template::{PodTemplate, Source};
 use crate::plan::restore::restore;
 use crate::plan::steps::{Decision, Steps};
 use crate::plan::{in_place, pulls, turns};
-use crate::pod_manifest::PodManifest;
 use crate::pods::history;
 use crate::pods::history::{History, Revision};
 use crate::position::{PodIx, RevisionIx};
 use crate::rollout::undo::undone_until;
-use daemonset_objects::NodeView;
 use daemonset_objects::model::{DaemonSetStatus, Labels, NodeName, ObjectRef};
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-
-/// Gives the creates of a plan their bodies.
-pub trait Bodies {
-    type Error;
-
-    /// The manifest to create on a node, from the template's.
-    fn body(
-        &self,
-        snapshot: &Snapshot<'_>,
-        node: &NodeView<'_>,
-        pod: PodManifest,
-        source: &Source<'_>,
-    ) -> Result<PodManifest, Self::Error>;
-}
-
-/// The template's own manifests.
-pub struct FromTemplate;
-
-impl Bodies for FromTemplate {
-    type Error = Infallible;
-
-    fn body(
-        &self,
-        _: &Snapshot<'_>,
-        _: &NodeView<'_>,
-        pod: PodManifest,
-        _: &Source<'_>,
-    ) -> Result<PodManifest, Infallible> {
-        Ok(pod)
-    }
-}
 
 /// The actions of a decision: claim, history, pod deletes, pod creates, revision deletes, status, restore, pulls, patches of nodes, events,
 /// requeue.
-pub(crate) fn actions<B: Bodies>(
+///
+/// # Errors
+/// The first manifest of the caller that must not be created.
+pub(crate) fn actions(
     snapshot: &Snapshot<'_>,
     decision: &Decision<'_>,
-    bodies: &B,
-) -> Result<Vec<Action>, B::Error> {
+) -> Result<Vec<Action>, InvalidManifest> {
     // All actions are made, and those of another controller left out: a driven update decides as any other.
-    let mut actions = all_actions(snapshot, decision, bodies)?;
+    let mut actions = all_actions(snapshot, decision)?;
     let authority = Authority::of(snapshot);
     actions.retain(|action| authority.executes(action));
     Ok(actions)
 }
 
-fn all_actions<B: Bodies>(
-    snapshot: &Snapshot<'_>,
-    decision: &Decision<'_>,
-    bodies: &B,
-) -> Result<Vec<Action>, B::Error> {
+fn all_actions(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Result<Vec<Action>, InvalidManifest> {
     Ok(match decision {
         // A turn is no object of the DaemonSet: no garbage collector ends it.
         Decision::BeingDeleted => turns::ends_of_all(snapshot),
@@ -88,7 +54,7 @@ fn all_actions<B: Bodies>(
             claim_actions(snapshot, steps, &mut actions);
             history_actions(snapshot, steps, &mut actions);
             pod_deletes(steps, &mut actions);
-            pod_creates(snapshot, steps, bodies, &mut actions)?;
+            pod_creates(snapshot, steps, &mut actions)?;
             revision_deletes(snapshot, steps, &mut actions);
             // Most plans find the status as it should be, and spare the API server a request.
             let is_status_changed = steps.status != snapshot.spec.daemon_set.status;
@@ -239,12 +205,11 @@ fn pod_deletes(steps: &Steps<'_>, actions: &mut Vec<Action>) {
     }
 }
 
-fn pod_creates<B: Bodies>(
+fn pod_creates(
     snapshot: &Snapshot<'_>,
     steps: &Steps<'_>,
-    bodies: &B,
     actions: &mut Vec<Action>,
-) -> Result<(), B::Error> {
+) -> Result<(), InvalidManifest> {
     // Most plans create nothing, and are spared the template's JSON.
     if steps.burst.creates.is_empty() {
         return Ok(());
@@ -265,7 +230,7 @@ fn pod_creates<B: Bodies>(
             node: node.name.into(),
             batch,
             reason: creation.reason,
-            pod: bodies.body(snapshot, node, template.manifest(node.name), &template.source)?,
+            pod: manifest(snapshot, node, template.manifest(node.name), &template.source)?,
         });
     }
     Ok(())

@@ -5,6 +5,7 @@ pub(crate) mod actions;
 pub(crate) mod burst;
 pub(crate) mod conditions;
 pub(crate) mod in_place;
+pub(crate) mod manifests;
 pub(crate) mod observe;
 pub(crate) mod parts;
 pub(crate) mod pod_template;
@@ -21,7 +22,7 @@ pub(crate) mod update;
 use crate::action::Action;
 use crate::bug;
 use crate::input::Snapshot;
-use actions::{FromTemplate, actions};
+use actions::actions;
 use steps::decide;
 
 /// Decides the next actions of the controller.
@@ -29,7 +30,8 @@ use steps::decide;
 /// A total function of the snapshot: no clock, no randomness, no I/O, no panic, and the same actions for any order of
 /// the snapshot's lists. The caller executes the actions in order, may run consecutive creates and deletes of pods
 /// of one batch at the same time, stops at the first failure and reconciles again. An empty list means that nothing has
-/// to be done until something changes. It is empty, too, after a bug of this crate: [`plan()`](crate::plan()) warns of it.
+/// to be done until something changes. It is empty, too, after a bug of this crate, and where one of the caller's
+/// [`Manifests`](crate::manifests::Manifests) must not be created: [`plan()`](crate::plan()) warns of both.
 ///
 /// ```
 /// use daemonset::{Recording, reconcile};
@@ -46,7 +48,6 @@ use steps::decide;
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
-    // The template's own manifests are never refused: their error has no value, so that no other arm exists.
-    let (Ok(actions), has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot), &FromTemplate));
-    if has_bug { Vec::new() } else { actions }
+    let (actions, has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot)));
+    if has_bug { Vec::new() } else { actions.unwrap_or_default() }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The revision that pods are made from.
-pub struct Source<'s> {
+pub(crate) struct Source<'s> {
     pub(crate) raw_template: &'s Value,
     host_network: bool,
     pub(crate) hash: &'s str,
@@ -31,7 +31,7 @@ pub struct Source<'s> {
 }
 
 impl<'s> Source<'s> {
-    pub fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
+    pub(crate) fn current(snapshot: &'s Snapshot<'_>, history: &'s History<'_>) -> Self {
         Source {
             raw_template: snapshot.spec.raw_template(),
             host_network: snapshot.spec.template.parsed.spec.host_network,
@@ -44,7 +44,7 @@ impl<'s> Source<'s> {
     }
 
     /// Without a generation: it would make the pod an updated one.
-    pub fn base(base: &'s Base<'_>) -> Self {
+    pub(crate) fn base(base: &'s Base<'_>) -> Self {
         Source {
             raw_template: base.raw_template(),
             host_network: base.template.parsed.spec.host_network,

@@ -14,7 +14,7 @@ use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::{Deletion, Means};
 use crate::node::unavailable::UnavailableNodes;
 use crate::node::wait::Wait;
-use crate::plan::actions::{Bodies, FromTemplate, actions};
+use crate::plan::actions::actions;
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
 use crate::plan::steps::{Decision, Steps, decide};
@@ -24,13 +24,16 @@ use crate::report::explain_rollout::rollout;
 use crate::report::movement::Obstacles;
 use crate::report::{
     CurrentRevision, NodeOutcome, NodePlacement, NodeVerdict, Plan, PodState, PodVerdict, Report,
-    ReportScope, RevisionOrigin, Situation, StrategyInForce, warnings,
+    ReportScope, RevisionOrigin, Situation, StrategyInForce, Warning, warnings,
 };
 use daemonset_objects::internal::TaintsView;
 use daemonset_objects::model::{DaemonSetStatus, Taint};
 use std::collections::BTreeMap;
 
 /// The same actions as [`reconcile`](crate::reconcile()), with the reasons: a verdict on every node, the budget's figures and warnings.
+///
+/// After a bug of this crate, or where one of the caller's [`Manifests`](crate::manifests::Manifests) must not be created, it has no action
+/// and no status, and the only warning says why.
 ///
 /// ```
 /// use daemonset::{Recording, plan, reconcile};
@@ -50,28 +53,22 @@ use std::collections::BTreeMap;
 /// ```
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
-    let Ok(plan) = plan_of(snapshot, &FromTemplate);
-    plan
+    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot)));
+    if has_bug { plan.without_actions(Warning::Bug) } else { plan }
 }
 
-/// The plan with these bodies.
-pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
-    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot), bodies));
-    if has_bug { plan.map(Plan::after_bug) } else { plan }
-}
-
-/// The plan of a decision with these bodies.
-pub fn plan_decided<B: Bodies>(
-    snapshot: &Snapshot<'_>,
-    decision: &Decision<'_>,
-    bodies: &B,
-) -> Result<Plan, B::Error> {
+/// The plan of a decision.
+pub fn plan_decided(snapshot: &Snapshot<'_>, decision: &Decision<'_>) -> Plan {
     #[cfg(daemonset_mutants)]
     if is_active(Mutant::BugMet) {
         bug::met();
     }
-    let actions = actions(snapshot, decision, bodies)?;
-    Ok(explain(snapshot, decision, actions))
+    match actions(snapshot, decision) {
+        Ok(actions) => explain(snapshot, decision, actions),
+        Err(invalid) => {
+            explain(snapshot, decision, Vec::new()).without_actions(Warning::InvalidManifest(invalid))
+        }
+    }
 }
 
 /// The plan of a decision: its actions, with the reasons as data.

@@ -149,10 +149,9 @@ impl Plan {
         self.warnings.contains(&Warning::Bug)
     }
 
-    /// The plan after a bug: nothing is done.
-    #[doc(hidden)]
-    pub fn after_bug(self) -> Self {
-        Plan { actions: Vec::new(), status: None, warnings: vec![Warning::Bug], ..self }
+    /// The plan that does nothing, for this reason.
+    pub(crate) fn without_actions(self, why: Warning) -> Self {
+        Plan { actions: Vec::new(), status: None, warnings: vec![why], ..self }
     }
 
     /// The actions that are due all the same when this one has ended the plan: the update of the status, events, and the instant at

@@ -1,5 +1,6 @@
 //! The warnings of a plan, and their words.
 
+use crate::input::manifests::InvalidManifest;
 use crate::rollout::report::NotUndoneReason;
 use daemonset_objects::model::NodeName;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub enum Warning {
     /// This crate has met a bug of its own: the plan has no action, and its reasons may be wrong. Drivers give an
     /// [error](crate::PlanError::Bug) in its place. Please report the recording.
     Bug,
+    /// One of the caller's [`Manifests`](crate::manifests::Manifests) must not be created: the plan has no action. Drivers give an
+    /// [error](crate::PlanError::Manifest) in its place.
+    InvalidManifest(InvalidManifest),
     /// The status counts nodes with a pod, and by the lists none has one: its pods may have been deleted together since, or the
     /// lists are others than those that the status was made from, such as the pods of another namespace. Pods that the
     /// [`Memory`](crate::Memory) knows to go or to come are no reason.
@@ -158,6 +162,7 @@ pub enum Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Warning::InvalidManifest(invalid) => write!(f, "nothing is done: {invalid}"),
             Warning::Bug => f.write_str("a bug of the planner: nothing is done (please report the recording)"),
             Warning::PodsMissing { scheduled } => write!(
                 f,

@@ -35,7 +35,7 @@ const CORE: Floored = Floored {
         ("choose", &["choose"]),
         ("plan", &["plan"]),
         ("report", &["report"]),
-        ("drivers", &["k8s_openapi", "kube", "lib", "manifests", "reconciler", "recording"]),
+        ("drivers", &["k8s_openapi", "kube", "lib", "reconciler", "recording"]),
     ],
 };
 

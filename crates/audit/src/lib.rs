@@ -1,7 +1,7 @@
 //! The safety rules of a Kubernetes DaemonSet's controller as data: they hold for every plan, from the planner of the crate
 //! `daemonset` or from another one.
 //!
-//! [`audit()`] is a guard between a planner and the API server. [`audit_custom`] judges plans with manifests that the caller makes. The
+//! [`audit()`] is a guard between a planner and the API server. The
 //! crate `daemonset-incremental` has an `Auditor`, which judges plans from changes by these rules, at the cost of the changes.
 //!
 //! The rules are written independently of the code that plans: they have their own notion of owned, live, ready, available, updated
@@ -22,7 +22,6 @@ mod violation;
 pub use kind::{BudgetFigure, ViolationKind};
 pub use violation::{Violation, ViolationSubject};
 
-use daemonset::manifests::CustomSnapshot;
 use daemonset::{Action, Snapshot};
 use fleet::context::Context;
 use fleet::{Fleet, Sums};
@@ -98,34 +97,6 @@ fn audit_towards(snapshot: &Snapshot<'_>, goals: &Goals<'_>, actions: &[Action])
         rules::check_objects(&context, Fleet::new(&context), &mut findings);
     }
     findings.in_order()
-}
-
-/// As [`audit()`], of a plan whose objects the caller makes.
-///
-/// ```
-/// use daemonset::manifests::TemplateManifests;
-/// use daemonset::Recording;
-/// use daemonset_audit::audit_custom;
-/// use serde_json::{from_value, json};
-///
-/// # let daemon_set = json!({
-/// #     "metadata": {"name": "agent", "namespace": "ns", "uid": "u1"},
-/// #     "spec": {
-/// #         "selector": {"matchLabels": {"app": "agent"}},
-/// #         "template": {"metadata": {"labels": {"app": "agent"}}},
-/// #         "updateStrategy": {"type": "RollingUpdate"},
-/// #     },
-/// # });
-/// let recording: Recording =
-///     from_value(json!({"now": "2026-01-01T12:00:00Z", "daemonSet": daemon_set, "nodes": [{"metadata": {"name": "a"}}]}))?;
-/// let snapshot = recording.snapshot_with(&TemplateManifests).unwrap();
-/// let plan = snapshot.plan().unwrap();
-/// assert!(audit_custom(&snapshot, &plan.actions).is_empty());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[must_use = "a violation that nobody reads prevents nothing"]
-pub fn audit_custom(snapshot: &CustomSnapshot<'_, '_>, actions: &[Action]) -> Vec<Violation> {
-    audit(snapshot.checked(), actions)
 }
 
 /// The parts that crates of the same version use. They are no part of the API, and change in any release.

@@ -29,7 +29,7 @@ async fn main() -> anyhow::Result<()> {
 
     let now = Timestamp::now();
     let observed = Observed { daemon_set: &ds, nodes: &nodes, pods: &pods, revisions: &revisions };
-    let snapshot = Snapshot::new(observed, now).check()?;
+    let snapshot = Snapshot::builder(observed, now).check()?;
     let plan = plan(&snapshot);
     for node in &plan.report.nodes {
         println!("{}: {}", node.node, serde_json::to_string(&node.outcome)?);

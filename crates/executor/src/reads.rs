@@ -115,7 +115,7 @@ impl<S: Sender> Executor<S> {
         let policy = in_flight.driver.policy().clone();
         let nodes: Vec<NodeView<'_>> = nodes.into_iter().map(Into::into).collect();
         let observed = Observed { daemon_set: ds, nodes, pods, revisions };
-        let stored = Snapshot::new(observed, planned_at).policy(&policy).check();
+        let stored = Snapshot::builder(observed, planned_at).policy(&policy).check();
         in_flight.settle(stored.as_ref().ok(), read_at);
         Ok(())
     }

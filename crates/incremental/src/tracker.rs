@@ -1,13 +1,12 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
-use daemonset::manifests::TemplateManifests;
+use daemonset::internal::{Placement, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
-    Policy, Reconciler, Recorded, Recording, RevisionView, Snapshot, plan,
+    Action, ActionOutcome, InvalidInput, Memory, Objects, ObservedAt, Plan, PlanError, Policy, Reconciler,
+    Recorded, Recording, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,22 +118,17 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`Reconciler::plan`]. The objects must be listed again.
-    pub fn list<'a, N, P, R>(
+    pub fn list<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, PlanError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
+    ) -> Result<Plan, PlanError> {
         // The memory observes the objects beside the kept facts, which must not miss that.
         self.forget_objects();
-        let snapshot = self.reconciler.checked(observed, &TemplateManifests, at)?;
+        let snapshot = self.reconciler.checked(objects, at)?;
         let (planned, has_bug) = watch_for_bugs(|| {
             let decision = decide(&snapshot);
-            let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
+            let planned = plan_decided(&snapshot, &decision);
             let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
             (planned, kept)
         });
@@ -152,19 +146,14 @@ impl Tracker {
     ///
     /// # Errors
     /// As [`Reconciler::snapshot`].
-    pub fn snapshot<'a, N, P, R>(
+    pub fn snapshot<'a>(
         &mut self,
-        observed: Observed<'a, N, P, R>,
+        objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
+    ) -> Result<Snapshot<'a>, InvalidInput> {
         // The memory observes the objects beside the kept facts, which must not miss that.
         self.forget_objects();
-        self.reconciler.snapshot(observed, at)
+        self.reconciler.snapshot(objects, at)
     }
 
     /// Applies a change of one object, as a watch shows it.
@@ -201,49 +190,26 @@ impl Tracker {
         reason
     }
 
-    /// Plans from the applied changes, and compares plan and memory with those of all objects, which must be as they are with the
-    /// applied changes. It costs as much as a plan of the whole. Debug builds and tests do this for each plan.
+    /// Plans from the applied changes and, if `is_due` says so of the plan, compares plan and memory with those of all objects, which must
+    /// be as they are with the applied changes: `list` gives them, for a comparison alone, which costs as much as a plan of the whole.
+    /// Debug builds and tests do this for each plan.
     ///
     /// # Errors
     /// [`Diverged`](VerifyError::Diverged) with a recording instead of a wrong plan. The memory is then as it was, and the objects
     /// are forgotten.
-    pub fn verify<'a, N, P, R>(
-        &mut self,
-        observed: Observed<'a, N, P, R>,
-        at: impl Into<ObservedAt>,
-    ) -> Result<Plan, VerifyError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
-        self.verify_if(|_| true, || observed, at)
-    }
-
-    /// Plans from the applied changes, and compares as [`verify`](Self::verify) does if `is_due` says so of the plan. `list` gives all
-    /// objects, for a comparison alone.
-    ///
-    /// # Errors
-    /// As [`verify`](Self::verify).
-    pub fn verify_if<'a, N, P, R>(
+    pub fn verify<'a, O: Into<Objects<'a>>>(
         &mut self,
         is_due: impl FnOnce(&Plan) -> bool,
-        list: impl FnOnce() -> Observed<'a, N, P, R>,
+        list: impl FnOnce() -> O,
         at: impl Into<ObservedAt>,
-    ) -> Result<Plan, VerifyError>
-    where
-        N: IntoIterator<Item: Into<NodeView<'a>>>,
-        P: IntoIterator<Item: Into<PodView<'a>>>,
-        R: IntoIterator<Item: Into<RevisionView<'a>>>,
-    {
+    ) -> Result<Plan, VerifyError> {
         let at = at.into();
         let before = self.reconciler.memory().clone();
         let planned = self.plan(at)?;
         if !is_due(&planned) {
             return Ok(planned);
         }
-        let observed = list();
-        let builder = Snapshot::new(observed, at).memory(&before).policy(self.policy());
+        let builder = Snapshot::builder(list(), at).memory(&before).policy(self.policy());
         let snapshot = builder.check_of_kind(self.kind());
         let error = match &snapshot {
             Ok(snapshot) => match self.difference(&planned, &before, snapshot) {

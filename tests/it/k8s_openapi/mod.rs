@@ -54,7 +54,7 @@ impl Typed {
             Observed { daemon_set: ds, nodes: views, pods: &self.pods, revisions: self.revisions.iter() };
         let mut at = ObservedAt::new(self.now);
         (at.pods_version, at.nodes_version) = (self.pods_version, self.nodes_version);
-        let mut builder = Snapshot::new(observed, at).policy(&self.policy);
+        let mut builder = Snapshot::builder(observed, at).policy(&self.policy);
         if let Some(memory) = &self.memory {
             builder = builder.memory(memory);
         }

@@ -140,5 +140,5 @@ fn an_empty_typed_daemon_set_is_refused() {
 /// The DaemonSet in a cluster without nodes.
 fn alone(daemon_set: &DaemonSet) -> SnapshotBuilder<'_> {
     let (nodes, pods, revisions): ([&Node; 0], [&Pod; 0], [&ControllerRevision; 0]) = ([], [], []);
-    Snapshot::new(Observed { daemon_set, nodes, pods, revisions }, crate::support::now())
+    Snapshot::builder(Observed { daemon_set, nodes, pods, revisions }, crate::support::now())
 }

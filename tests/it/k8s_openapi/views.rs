@@ -142,7 +142,7 @@ fn stores_of_reflectors_are_read_as_they_are() {
     let (pods, nodes, revisions) = (shared(&typed.pods), shared(&typed.nodes), shared(&typed.revisions));
     let daemon_set = &recording.daemon_set;
     let observed = Observed { daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    let snapshot = Snapshot::new(observed, recording.now).check().unwrap();
+    let snapshot = Snapshot::builder(observed, recording.now).check().unwrap();
     assert_eq!(plan(&snapshot), expected);
     let observed = Observed {
         daemon_set,
@@ -150,12 +150,12 @@ fn stores_of_reflectors_are_read_as_they_are() {
         pods: pods.iter().map(|pod| &**pod),
         revisions: revisions.iter().map(|revision| &**revision),
     };
-    assert_eq!(plan(&Snapshot::new(observed, recording.now).check().unwrap()), expected);
+    assert_eq!(plan(&Snapshot::builder(observed, recording.now).check().unwrap()), expected);
     let (pods, nodes, revisions) =
         (shared(&recording.pods), shared(&recording.nodes), shared(&recording.revisions));
     let daemon_set = &recording.daemon_set;
     let observed = Observed { daemon_set, nodes: &nodes, pods: &pods, revisions: &revisions };
-    let snapshot = Snapshot::new(observed, recording.now).check().unwrap();
+    let snapshot = Snapshot::builder(observed, recording.now).check().unwrap();
     assert_eq!(plan(&snapshot), expected);
 }
 

@@ -228,7 +228,7 @@ fn objects_are_created_in_the_daemon_sets_namespace() {
     let node: daemonset::model::Node = serde_json::from_value(json!({"metadata": {"name": "a"}})).unwrap();
     let (pods, revisions): ([&Pod; 0], [&ControllerRevision; 0]) = ([], []);
     let observed = Observed { daemon_set: &ds, nodes: [&node], pods, revisions };
-    let snapshot = Snapshot::new(observed, Timestamp::UNIX_EPOCH).check().unwrap();
+    let snapshot = Snapshot::builder(observed, Timestamp::UNIX_EPOCH).check().unwrap();
     let actions = reconcile(&snapshot);
     let revision = actions.iter().find(|action| matches!(action, Action::CreateRevision { .. })).unwrap();
     let (method, uri, _, body) = sent(&call(revision));

@@ -305,7 +305,7 @@ impl Pair {
             if number == 4 && !skips {
                 self.count_audit(plan, actions, &kept);
             }
-            let snapshot = daemonset::Snapshot::new(self.cache.observed(), at);
+            let snapshot = daemonset::Snapshot::builder(self.cache.observed(), at);
             let snapshot = snapshot.memory(self.whole.memory()).policy(self.whole.policy());
             let whole = audit(&snapshot.check().map_err(|error| error.to_string())?, actions);
             if !are_same(&kept, &whole) {
@@ -417,7 +417,7 @@ impl Pair {
 
     /// Takes an action back that was not done, as storage shows.
     pub fn settle(&mut self, action: &Action) {
-        let stored = daemonset::Snapshot::new(self.cache.observed(), self.now).check().unwrap();
+        let stored = daemonset::Snapshot::builder(self.cache.observed(), self.now).check().unwrap();
         self.kept.settle(action, &stored);
         self.whole.settle(action, &stored);
     }

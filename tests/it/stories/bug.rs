@@ -6,8 +6,10 @@ use daemonset::manifests::{Manifests, NewPod};
 use daemonset::report::Warning;
 use daemonset::{ActionOutcome, PlanError, Policy, Reconciler, Recorded, UnexpectedAction};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Manifests that are made while a step of the decision meets a bug.
+#[derive(Debug)]
 struct Buggy;
 
 impl Manifests for Buggy {
@@ -24,7 +26,7 @@ impl Manifests for Buggy {
 #[test]
 fn a_plan_after_a_bug_has_no_action() {
     let recording = given(rolling(1)).node(node("a")).recording();
-    let plan = recording.snapshot_with(&Buggy).unwrap().plan().unwrap();
+    let plan = daemonset::plan(&recording.builder().manifests(Arc::new(Buggy)).check().unwrap());
     assert_eq!((plan.actions.len(), plan.status, plan.warnings), (0, None, vec![Warning::Bug]));
     let next = recording.snapshot().unwrap();
     assert!(!daemonset::reconcile(&next).is_empty(), "the next decision begins without one");
@@ -33,10 +35,11 @@ fn a_plan_after_a_bug_has_no_action() {
 #[test]
 fn a_reconciler_gives_a_recording_of_a_bug() {
     let recording = given(rolling(1)).node(node("a")).recording();
-    let mut reconciler = Reconciler::new("uid-agent", Policy::default());
-    let error = reconciler.plan_with(observed(&recording), &Buggy, recording.now).unwrap_err();
+    let mut reconciler = Reconciler::new("uid-agent", Policy::default()).with_manifests(Arc::new(Buggy));
+    let error = reconciler.plan(observed(&recording), recording.now).unwrap_err();
     let PlanError::Bug { recording: found, .. } = error else { panic!("{error}") };
     assert_eq!((found.daemon_set, found.nodes), (recording.daemon_set.clone(), recording.nodes.clone()));
+    reconciler = Reconciler::new("uid-agent", Policy::default());
     assert!(reconciler.plan(observed(&recording), recording.now).is_ok());
 }
 
@@ -52,7 +55,8 @@ fn no_other_action_is_due_after_a_bug() {
     };
     let (mut reconciler, create) = planned("a");
     let (_, other) = planned("b");
-    assert!(reconciler.plan_with(observed(&recording), &Buggy, recording.now).is_err());
+    reconciler.set_manifests(Arc::new(Buggy));
+    assert!(reconciler.plan(observed(&recording), recording.now).is_err());
     assert_eq!(
         reconciler.record(&other, &ActionOutcome::Rejected, recording.now),
         Recorded::Unexpected(UnexpectedAction::OtherPlan)

@@ -103,7 +103,7 @@ fn a_plan_from_changes_has_the_same_warnings() {
     for pod in &before.pods {
         let _ = tracker.apply(Change::PodGone { namespace: "ns", name: &pod.metadata.name });
     }
-    let plan = tracker.verify(observed(&after), after.now).unwrap();
+    let plan = tracker.verify(|_| true, || observed(&after), after.now).unwrap();
     assert_eq!(json!(plan.warnings), json!([{"type": "PodsMissing", "scheduled": 4}]));
     for (namespace, name) in after.revisions.iter().map(|one| (&one.metadata.namespace, &one.metadata.name)) {
         let _ = tracker.apply(Change::RevisionGone { namespace, name });
@@ -113,6 +113,6 @@ fn a_plan_from_changes_has_the_same_warnings() {
     }
     let mut outdated = before.clone();
     outdated.revisions.clear();
-    let plan = tracker.verify(observed(&outdated), outdated.now).unwrap();
+    let plan = tracker.verify(|_| true, || observed(&outdated), outdated.now).unwrap();
     assert_eq!(json!(plan.warnings), json!([{"type": "RevisionsMissing", "nodes": 2}]));
 }

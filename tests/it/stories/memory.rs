@@ -208,7 +208,7 @@ fn a_snapshot_with_the_memory_may_be_observed_by_it() {
     let mut memory = Memory::default();
     let Recording { daemon_set, nodes, pods, revisions, .. } = &recording;
     let observed = Observed { daemon_set, nodes, pods, revisions };
-    let snapshot = Snapshot::new(observed, recording.now).memory(&memory).check().unwrap();
+    let snapshot = Snapshot::builder(observed, recording.now).memory(&memory).check().unwrap();
     memory.observe(&snapshot);
     assert_eq!(snapshot.now(), now(), "the actions of a plan are recorded at its time");
     for action in reconcile(&snapshot) {

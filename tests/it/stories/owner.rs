@@ -197,12 +197,12 @@ fn a_change_to_another_kind_needs_lists_which_are_refused() {
     let [right, forgotten] = [right.recording(), forgotten.recording()];
     let mut tracker = Tracker::new("uid-agent", Policy::default()).with_kind(kind());
     let _ = tracker.list(observed(&right), right.now).unwrap();
-    assert!(tracker.verify(observed(&right), right.now).is_ok());
+    assert!(tracker.verify(|_| true, || observed(&right), right.now).is_ok());
     assert_eq!(tracker.apply(Change::DaemonSet(&forgotten.daemon_set)), Err(NeedsLists::NotKept));
     assert_eq!(tracker.list(observed(&forgotten), right.now).unwrap_err().problems()[0].path, "kind");
 
     let _ = tracker.list(observed(&right), right.now).unwrap();
-    let error = tracker.verify(observed(&forgotten), right.now).unwrap_err();
+    let error = tracker.verify(|_| true, || observed(&forgotten), right.now).unwrap_err();
     assert!(matches!(error, VerifyError::Plan(_)), "{error}");
 }
 

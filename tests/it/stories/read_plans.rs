@@ -2,8 +2,8 @@
 
 use crate::support::{Given, given, new, node, old, rolling, round_trip, template};
 use daemonset::manifests::{Manifests, NewPod};
-use daemonset::{Action, ActionOutcome, Memory, Plan};
-use daemonset_audit::{audit, audit_custom};
+use daemonset::{Action, ActionOutcome, Memory, Plan, plan};
+use daemonset_audit::audit;
 use serde_json::{Value, json, to_value};
 use std::sync::Arc;
 
@@ -84,6 +84,7 @@ fn a_manifest_of_another_node_is_not_hidden() {
 }
 
 /// Makes an object that holds the pod's spec at some place.
+#[derive(Debug)]
 struct Holder {
     object: fn(metadata: Value, spec: Value) -> Value,
     place: &'static str,
@@ -116,8 +117,8 @@ fn objects_of_other_kinds_are_read() {
     };
     for (manifests, is_known) in [(job, true), (own_kind, false)] {
         let recording = busy().recording();
-        let snapshot = recording.snapshot_with(&manifests).unwrap();
-        let plan = snapshot.plan().unwrap();
+        let snapshot = recording.builder().manifests(Arc::new(manifests)).check().unwrap();
+        let plan = plan(&snapshot);
         let read: Plan = serde_json::from_str(&text(&plan)).unwrap();
         assert_eq!((text(&read), &read.actions), (text(&plan), &plan.actions));
         let created = |plan: &Plan| {
@@ -129,7 +130,7 @@ fn objects_of_other_kinds_are_read() {
         };
         assert_eq!(created(&read), created(&plan));
         assert_eq!(
-            audit_custom(&snapshot, &read.actions).is_empty(),
+            audit(&snapshot, &read.actions).is_empty(),
             is_known,
             "the audit looks for the pod spec of a Job"
         );

@@ -65,7 +65,7 @@ fn the_memory_of_another_daemon_set_is_an_error_until_a_reset() {
     let observed = Observed { daemon_set, nodes, pods, revisions };
     let mistaken = reconciler.plan(observed, *now).unwrap_err();
     assert_eq!(mistaken.problems()[0].path, "memory.uid");
-    let pure = Snapshot::new(observed, *now).memory(reconciler.memory()).check().unwrap_err();
+    let pure = Snapshot::builder(observed, *now).memory(reconciler.memory()).check().unwrap_err();
     assert_eq!(PlanError::from(pure), mistaken, "the pure functions see it, too");
     let mut tracker = Tracker::with_memory("uid-agent-2", Policy::default(), reconciler.memory().clone());
     assert_eq!(tracker.list(observed, *now).unwrap_err(), mistaken);
@@ -190,7 +190,7 @@ fn a_lost_create_is_taken_back_when_storage_does_not_have_it() {
     let plan = planned(&mut reconciler, &empty);
     record_all(&mut reconciler, &plan, &ActionOutcome::Unknown);
     let Recording { daemon_set, nodes, pods, revisions, now, .. } = &empty.recording();
-    let stored = Snapshot::new(Observed { daemon_set, nodes, pods, revisions }, *now).check().unwrap();
+    let stored = Snapshot::builder(Observed { daemon_set, nodes, pods, revisions }, *now).check().unwrap();
     for action in &plan.actions {
         reconciler.settle(action, &stored);
     }

@@ -258,7 +258,7 @@ fn a_refused_plan_leaves_the_memory_as_it_is() {
     let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
     let _ = tracker.apply(Change::PodGone { namespace: "ns", name: "a-1" });
     let _ = tracker.apply(Change::NodeGone("a"));
-    let error = tracker.verify(observed(&fleet), fleet.now).unwrap_err();
+    let error = tracker.verify(|_| true, || observed(&fleet), fleet.now).unwrap_err();
     assert!(matches!(error, VerifyError::Diverged { .. }), "{error}");
     assert_eq!(*tracker.memory(), before);
 }
@@ -272,7 +272,7 @@ fn the_text_of_a_difference_is_short_and_its_field_whole() {
     without.pods.clear();
     let mut tracker = Tracker::new("uid-agent", Policy::default());
     let _ = tracked(&mut tracker, || observed(&fleet), fleet.now).unwrap();
-    let error = tracker.verify(observed(&without), without.now).unwrap_err();
+    let error = tracker.verify(|_| true, || observed(&without), without.now).unwrap_err();
     let text = error.to_string();
     let begin =
         "the plan from applied changes differs from the plan of all objects: action 0: Some(UpdateStatus { ";
@@ -431,7 +431,7 @@ fn a_tracker_says_when_the_changes_do_not_suffice() {
     list(&mut tracker);
     assert!(tracker.plan(recording.now).is_ok());
     tracker.forget_objects();
-    let verified = tracker.verify(observed(&recording), recording.now).unwrap_err();
+    let verified = tracker.verify(|_| true, || observed(&recording), recording.now).unwrap_err();
     assert_eq!(verified, VerifyError::NeedsLists(NeedsLists::NotListed));
 }
 

@@ -72,7 +72,7 @@ fn built(recording: &Recording) -> Snapshot<'_> {
         pods: recording.pods.iter().map(pod),
         revisions: recording.revisions.iter().map(revision),
     };
-    Snapshot::new(observed, recording.now).policy(&recording.policy).check().unwrap()
+    Snapshot::builder(observed, recording.now).policy(&recording.policy).check().unwrap()
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn the_last_setter_of_a_condition_counts() {
     let pod = || PodView::new("ns", "agent-x", "x").labels(&labels).controller("uid-agent").node_name("a");
     let ready = |pod: PodView<'_>| {
         let observed = Observed { daemon_set, nodes, pods: [pod.phase("Running")], revisions };
-        plan(&Snapshot::new(observed, *now).check().unwrap()).status.unwrap().number_ready
+        plan(&Snapshot::builder(observed, *now).check().unwrap()).status.unwrap().number_ready
     };
     assert_eq!(ready(pod().ready_since(None).not_ready_since(None)), 0);
     assert_eq!(ready(pod().not_ready_since(None).ready_since(None)), 1);

@@ -20,23 +20,18 @@ pub use round_trip::round_trip;
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};
 
-use daemonset::{NodeView, Observed, ObservedAt, Plan, PlanError, PodView, RevisionView};
+use daemonset::{Objects, ObservedAt, Plan, PlanError};
 use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
 /// The plan of a tracker: from the applied changes or, where these do not suffice, of the listed objects.
-pub fn tracked<'a, N, P, R>(
+pub fn tracked<'a, O: Into<Objects<'a>>>(
     tracker: &mut Tracker,
-    list: impl FnOnce() -> Observed<'a, N, P, R>,
+    list: impl FnOnce() -> O,
     at: impl Into<ObservedAt>,
-) -> Result<Plan, PlanError>
-where
-    N: IntoIterator<Item: Into<NodeView<'a>>>,
-    P: IntoIterator<Item: Into<PodView<'a>>>,
-    R: IntoIterator<Item: Into<RevisionView<'a>>>,
-{
+) -> Result<Plan, PlanError> {
     let at = at.into();
     tracker.plan(at).or_else(|_| tracker.list(list(), at))
 }

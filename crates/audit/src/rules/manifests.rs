@@ -259,7 +259,6 @@ fn is_controlled(snapshot: &Snapshot<'_>, metadata: &Map<String, Value>) -> bool
 mod tests {
     use super::*;
     use daemonset::Recording;
-    use daemonset::manifests::TemplateManifests;
     use serde_json::{from_value, json};
 
     /// The planner makes no such object, so that only the audit's own reading of it is tested here.
@@ -278,18 +277,15 @@ mod tests {
         .unwrap();
         recording.nodes =
             from_value(json!([{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}])).unwrap();
-        let snapshot = recording.snapshot_with(&TemplateManifests).unwrap();
-        let planned = snapshot.plan().unwrap().actions;
+        let snapshot = recording.snapshot().unwrap();
+        let planned = daemonset::reconcile(&snapshot);
         let changed = |change: fn(&mut Value)| {
             let mut actions = planned.clone();
             let Some(Action::CreatePod { pod, .. }) = actions.get_mut(1) else { panic!("a create") };
             let mut value = pod.to_value();
             change(&mut value["spec"]);
             pod.body = Some(Arc::new(CustomBody { value, pod_spec: "/spec" }));
-            crate::audit_custom(&snapshot, &actions)
-                .into_iter()
-                .map(|violation| violation.kind)
-                .collect::<Vec<_>>()
+            crate::audit(&snapshot, &actions).into_iter().map(|violation| violation.kind).collect::<Vec<_>>()
         };
         assert_eq!(changed(|_| {}), []);
         let wrong = [ViolationKind::WrongManifest { field: "spec.affinity" }];

@@ -168,7 +168,7 @@ impl WatchedCluster {
             let recording = &self.recording;
             let policy = self.tracker.policy();
             let whole =
-                Snapshot::new(observed(recording), recording.now).memory(&memory).policy(policy).check();
+                Snapshot::builder(observed(recording), recording.now).memory(&memory).policy(policy).check();
             self.is_same &= whole.is_ok_and(|whole| difference(&plan, &daemonset::plan(&whole)).is_none());
         }
         Ok(())

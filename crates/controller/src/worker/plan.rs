@@ -11,7 +11,7 @@ use crate::turns::whole_pods::WholePods;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::report::{RolloutReport, RolloutStage, Warning};
 use daemonset::{
-    EventType, InvalidSnapshot, NodeView, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
+    EventType, InvalidInput, NodeView, Objects, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
 };
 use daemonset_audit::{Violation, audit};
 use daemonset_executor::internal::is_of_turns;
@@ -21,14 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Objects of one kind, as a cache gives them.
-type List<'i, K> = &'i [Arc<K>];
-
 /// The objects that the state of a DaemonSet keeps beside the caches.
 type KeptObjects<'s> = (&'s mut WrittenRevisions, &'s WholePods, &'s Free);
-
-/// All objects, for the library.
-type Listed<'i> = Observed<'i, Vec<NodeView<'i>>, List<'i, Pod>, List<'i, ControllerRevision>>;
 
 /// All objects that a plan may depend on.
 pub(super) struct PlanInput {
@@ -73,7 +67,7 @@ impl PlanInput {
         self
     }
 
-    fn observed<'i>(&'i self, daemon_set: &'i DaemonSet) -> Listed<'i> {
+    fn objects<'i>(&'i self, daemon_set: &'i DaemonSet) -> Objects<'i> {
         let view = |node: &'i Arc<Node>| {
             let view = NodeView::from(&**node);
             match self.free.get(&node.metadata.name) {
@@ -81,8 +75,8 @@ impl PlanInput {
                 None => view,
             }
         };
-        let nodes = self.nodes.iter().map(view).collect();
-        Observed { daemon_set, nodes, pods: &self.pods, revisions: &self.revisions }
+        let nodes = self.nodes.iter().map(view);
+        Observed { daemon_set, nodes, pods: &self.pods, revisions: &self.revisions }.into()
     }
 }
 
@@ -102,16 +96,16 @@ pub(super) struct Audited {
 fn violations<'i>(
     (tracker, auditor): (&mut Tracker, &mut Auditor),
     plan: &Plan,
-    list: impl FnOnce() -> Listed<'i>,
+    list: impl FnOnce() -> Objects<'i>,
     at: ObservedAt,
-) -> Result<Vec<Violation>, InvalidSnapshot> {
+) -> Result<Vec<Violation>, InvalidInput> {
     if !plan.acts() {
         return Ok(Vec::new());
     }
     if let Ok(violations) = auditor.audit(tracker, &plan.actions, at) {
         return Ok(violations);
     }
-    let snapshot = Snapshot::new(list(), at).memory(tracker.memory()).policy(tracker.policy());
+    let snapshot = Snapshot::builder(list(), at).memory(tracker.memory()).policy(tracker.policy());
     Ok(audit(&snapshot.check()?, &plan.actions))
 }
 
@@ -148,7 +142,7 @@ impl Worker {
         let list = || {
             input
                 .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
-                .observed(ds)
+                .objects(ds)
         };
         let plan = match self.plan_from_changes(key, &mut state.in_flight.driver, list, at, is_due) {
             Ok(plan) => plan,
@@ -165,7 +159,7 @@ impl Worker {
         let list = || {
             input
                 .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
-                .observed(ds)
+                .objects(ds)
         };
         let judged = violations((&mut state.in_flight.driver, &mut state.auditor), &audited.plan, list, at);
         drop(log);
@@ -187,7 +181,7 @@ impl Worker {
         &self,
         key: &Key,
         tracker: &mut Tracker,
-        mut list: impl FnMut() -> Listed<'i>,
+        mut list: impl FnMut() -> Objects<'i>,
         at: ObservedAt,
         is_due: bool,
     ) -> Result<Plan, PlanError> {
@@ -202,7 +196,7 @@ impl Worker {
             return tracker.list(list(), at);
         }
         let planned = if is_due {
-            tracker.verify_if(is_compared, &mut list, at)
+            tracker.verify(is_compared, &mut list, at)
         } else {
             tracker.plan(at).inspect(|plan| self.verification.passes(plan)).map_err(VerifyError::from)
         };
@@ -250,7 +244,7 @@ impl Worker {
         input = input.completed((&mut state.rollout.written, &state.whole_pods, &state.free));
         let mut at = ObservedAt::new(self.clock.now());
         (at.pods_version, at.nodes_version) = (input.pods_version, input.nodes_version);
-        let snapshot = match state.in_flight.driver.snapshot(input.observed(ds), at) {
+        let snapshot = match state.in_flight.driver.snapshot(input.objects(ds), at) {
             Ok(snapshot) => snapshot,
             Err(invalid) => {
                 self.report_invalid(key, ds, state, &invalid);
@@ -334,7 +328,7 @@ impl Worker {
     }
 
     /// Reports a DaemonSet that can't be planned, once: only its author can correct it, and a correction enqueues it again.
-    fn report_invalid(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet, invalid: &InvalidSnapshot) {
+    fn report_invalid(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet, invalid: &InvalidInput) {
         for problem in state.new_messages(vec![invalid.to_string()]) {
             tracing::error!(daemonset = %key, problem, "the DaemonSet is invalid and is not reconciled");
             self.metrics.failures.inc();
@@ -377,11 +371,11 @@ mod tests {
         let worker = super::super::tests::worker(Caches::empty().0, crate::clock::Clock::default());
         let created = |is_due: bool| {
             let mut tracker = Tracker::new("u", Policy::default());
-            let _ = tracker.list(known.observed(&daemon_set), at).unwrap();
+            let _ = tracker.list(known.objects(&daemon_set), at).unwrap();
             tracker.apply(Change::DaemonSet(&daemon_set)).unwrap();
             let key = Key::from(&daemon_set);
             let plan =
-                worker.plan_from_changes(&key, &mut tracker, || whole.observed(&daemon_set), at, is_due);
+                worker.plan_from_changes(&key, &mut tracker, || whole.objects(&daemon_set), at, is_due);
             let plan = plan.unwrap();
             let creates = plan.actions.iter().filter(|action| matches!(action, Action::CreatePod { .. }));
             creates.filter_map(|action| Some(action.node()?.to_string())).collect::<Vec<_>>()

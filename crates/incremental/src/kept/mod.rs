@@ -29,9 +29,9 @@ pub(crate) use memory::about;
 use crate::NeedsLists;
 use apply::{images_of, keeps};
 use daemonset::internal::{
-    Decision, Fleet, FromTemplate, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement,
-    Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once,
-    goal_hash, has_rules_of_turns, plan_decided, pull_pod_name,
+    Decision, Fleet, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement, Position,
+    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, goal_hash,
+    has_rules_of_turns, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -256,7 +256,7 @@ impl Kept {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
         let rest = RestOfCluster { rollout, ..RestOfCluster::NONE };
-        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &rest), &FromTemplate);
+        let plan = plan_decided(&snapshot, &decide_beside(&snapshot, &rest));
         Ok(plan)
     }
 

@@ -7,9 +7,8 @@ use super::rollout::KeptRollout;
 use super::{HistoryFacts, Kept, evaluate};
 use crate::NeedsLists;
 use daemonset::internal::{
-    Choice, Decision, Evaluations, Fleet, FromTemplate, Goals, History, NodeIx, Position, Sums, claim,
-    claim_revisions, decide_chosen, end_turns, ends_at_once, evaluate, node_sync, plan_decided,
-    pull_pod_name, watch_for_bugs,
+    Choice, Decision, Evaluations, Fleet, Goals, History, NodeIx, Position, Sums, claim, claim_revisions,
+    decide_chosen, end_turns, ends_at_once, evaluate, node_sync, plan_decided, pull_pod_name, watch_for_bugs,
 };
 use daemonset::model::NodeName;
 use daemonset::report::{ReportScope, Situation};
@@ -240,7 +239,7 @@ impl Kept {
         let figures = nodes.map(|node| node.evaluation.figures).collect();
         let sums = self.evaluations.sums.clone();
         let decision = decide_chosen(&snapshot, &rest, (figures, sums), choice);
-        let Ok(mut plan) = plan_decided(&snapshot, &decision, &FromTemplate);
+        let mut plan = plan_decided(&snapshot, &decision);
         if let Decision::Synced(steps) = &decision {
             self.keep_image_changes(&steps.fleet);
         }

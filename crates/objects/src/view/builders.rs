@@ -49,7 +49,7 @@ macro_rules! shared_setters {
 ///     .ready_since(Some(now));
 /// let revisions: [RevisionView<'_>; 0] = [];
 /// let observed = Observed { daemon_set: &daemon_set, nodes: [NodeView::new("a")], pods: [pod], revisions };
-/// let plan = plan(&Snapshot::new(observed, now).check().unwrap());
+/// let plan = plan(&Snapshot::builder(observed, now).check().unwrap());
 /// assert_eq!(plan.status.unwrap().number_ready, 1);
 /// # Ok::<(), serde_json::Error>(())
 /// ```

@@ -97,7 +97,7 @@ view! {
     /// let revisions: &[model::ControllerRevision] = &[];
     /// let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
     /// let now: jiff::Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
-    /// let snapshot = Snapshot::new(observed, now).check().unwrap();
+    /// let snapshot = Snapshot::builder(observed, now).check().unwrap();
     /// assert_eq!(reconcile(&snapshot)[0].to_string(), "AdoptPod agent-x (SelectorMatches)");
     /// # Ok::<(), serde_json::Error>(())
     /// ```

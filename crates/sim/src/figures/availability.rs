@@ -239,7 +239,7 @@ fn compiled_template(spec: &DaemonSetSpec) -> Option<CompiledTemplate> {
     daemon_set.metadata.uid = "uid".into();
     let (nodes, pods, revisions): (&[Node], &[Pod], &[ControllerRevision]) = (&[], &[], &[]);
     let observed = Observed { daemon_set: &daemon_set, nodes, pods, revisions };
-    let snapshot = Snapshot::new(observed, Timestamp::UNIX_EPOCH).check().ok()?;
+    let snapshot = Snapshot::builder(observed, Timestamp::UNIX_EPOCH).check().ok()?;
     Some(snapshot.spec().template.clone())
 }
 

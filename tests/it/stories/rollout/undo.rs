@@ -10,6 +10,7 @@ use daemonset::{Action, ActionOutcome, Memory, Observed, Plan, Recording, Restor
 use daemonset_audit::{ViolationKind, audit};
 use daemonset_incremental::Tracker;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Its generation is 5 and its resource version 77.
 fn fleet() -> Given {
@@ -475,6 +476,7 @@ fn base_is_marked_once_the_other_controller_has_adopted_it() {
 fn inputs_of_manifests_are_refused() {
     use daemonset::manifests::{Manifests, NewPod};
 
+    #[derive(Debug)]
     struct Own;
     impl Manifests for Own {
         fn inputs(&self) -> Value {
@@ -486,7 +488,7 @@ fn inputs_of_manifests_are_refused() {
         }
     }
     let recording = fleet().recording();
-    let Err(invalid) = recording.snapshot_with(&Own) else { panic!("it is refused") };
+    let invalid = recording.builder().manifests(Arc::new(Own)).check().unwrap_err();
     assert_eq!(
         invalid.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -586,7 +588,7 @@ fn a_tracker_plans_each_step_as_all_objects_do() {
             let _ = tracked(&mut tracker, observed, step.now).unwrap();
         }
         // A base that becomes current needs lists; each other step is planned from the changes.
-        let plan = match tracker.verify(observed(), step.now) {
+        let plan = match tracker.verify(|_| true, observed, step.now) {
             Ok(plan) => plan,
             Err(error) => {
                 assert_eq!(position, 4, "{error}");

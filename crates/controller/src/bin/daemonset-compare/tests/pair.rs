@@ -206,7 +206,7 @@ impl Pair {
             let revisions = reverted.revisions(revisions.values().cloned().collect());
             let observed =
                 Observed { daemon_set: ds, nodes: nodes.iter(), pods: &pods, revisions: &revisions };
-            Some(plan(&Snapshot::new(observed, now).check().unwrap()))
+            Some(plan(&Snapshot::builder(observed, now).check().unwrap()))
         };
         let findings = self.comparison.reconcile(self.now, plan_reverted);
         self.findings.extend(findings);
