@@ -2,8 +2,8 @@
 //! its own.
 
 use crate::node::obstacle::ObstacleKind;
-use crate::node::turn::GatedTurn;
 use crate::rollout::report::{HoldReason, WaveProgress};
+use crate::rules::turn::GatedTurn;
 use daemonset_objects::Lifecycle;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

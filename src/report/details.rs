@@ -2,14 +2,14 @@
 
 use crate::bug;
 use crate::input::Snapshot;
-use crate::node::hold::{goal_hash, wants};
 use crate::node::notes::foreign;
-use crate::node::pull::PullPod;
-use crate::node::turn::{self, NodeTurn};
 use crate::node::wait::Wait;
-use crate::node::{fit, pull};
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{NodeIx, PodIx};
+use crate::rules::hold::{goal_hash, wants};
+use crate::rules::pull::PullPod;
+use crate::rules::turn::{self, NodeTurn};
+use crate::rules::{fit, pull};
 use daemonset_objects::internal::{is_default, quantity};
 use daemonset_objects::model::NodeName;
 use jiff::Timestamp;

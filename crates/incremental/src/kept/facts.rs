@@ -2,12 +2,11 @@
 
 use super::relation::PodRelation;
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject, Spec,
-    TaintsView, TolerationsView, is_of_turn, one_per_node,
+    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject, RuleReads,
+    Spec, TaintsView, TolerationsView, is_of_turn, one_per_node,
 };
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::{self, ContainerImage, Labels, NodeName, PodStatus, ResourceList, Taint, Toleration};
-use daemonset::policy::{FitPolicy, InPlacePolicy};
 use daemonset::{Lifecycle, NodeView, PodView};
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -84,15 +83,9 @@ impl<'p> Reads<'p> {
         Reads { spec: None, patches: false, images: None, free: false, whole_pods: false };
 
     pub(super) fn new(spec: &'p Spec<'static>, images: &'p BTreeSet<String>) -> Self {
-        let policy = &spec.policy;
-        let fits = policy.fit != FitPolicy::Ignore;
-        Reads {
-            spec: Some(spec),
-            patches: policy.turn.is_some(),
-            images: policy.pull.as_ref().map(|_| images),
-            free: fits,
-            whole_pods: fits || policy.in_place != InPlacePolicy::Never,
-        }
+        // Without `..`: what a rule reads must be kept. The names are read from the objects.
+        let RuleReads { patches, images: of_nodes, free, whole_pods, names: _ } = RuleReads::of(&spec.policy);
+        Reads { spec: Some(spec), patches, images: of_nodes.then_some(images), free, whole_pods }
     }
 
     /// The name of the pod of a node, where each has one.

@@ -30,8 +30,8 @@ use crate::NeedsLists;
 use apply::{images_of, keeps};
 use daemonset::internal::{
     Decision, Fleet, FromTemplate, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement,
-    Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once,
-    goal_hash, has_rules_of_turns, plan_decided, pull_pod_name,
+    Position, RestOfCluster, RevisionFacts, RuleReads, Shared, Spec, Steps, claim, decide_beside,
+    ends_at_once, goal_hash, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::Evidence;
@@ -303,7 +303,7 @@ impl Kept {
 
     /// Whether decisions look at turns, pulls, changes in place, fit or one name for each node.
     pub(crate) fn has_turns(&self, memory: &Memory) -> bool {
-        self.objects.has_turns || memory.has_turns() || has_rules_of_turns(&self.spec.policy)
+        self.objects.has_turns || memory.has_turns() || RuleReads::of(&self.spec.policy).any()
     }
 
     /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.
