@@ -217,7 +217,6 @@ pub mod internal {
     pub use crate::rollout::waves::{size_of_wave, wave_selector};
     pub use crate::rules::change::rest_of as rest_beside_images;
     pub use crate::rules::fit::room as room_for;
-    pub use crate::rules::hold::{Hold, goal_hash};
     pub use crate::rules::in_place::{ImageChanges, InPlace};
     pub use crate::rules::names::one_per_node;
     pub use crate::rules::pull::{
@@ -225,7 +224,7 @@ pub mod internal {
     };
     pub use crate::rules::turn::{next_overdue, rules as turn_rules};
     pub use crate::rules::turn_end::end_turns;
-    pub use crate::rules::{Reads as RuleReads, has_effect};
+    pub use crate::rules::{Hold, goal_hash};
     pub use crate::{neutral, setters};
     pub use daemonset_objects::internal::*;
 }

@@ -3,7 +3,7 @@
 /// The struct, with what follows from its list. After the type of a member come, in this order and where they are needed: `=` and its
 /// default, if that is not the type's own; `set` and what its setter takes, if that is not the type itself; `annotation` and the
 /// field of `PolicyAnnotation` that overrides it; and `rule`, the [`Rule`](crate::policy::Rule) that it switches on, its name in JSON,
-/// and the permission that it needs in an annotation.
+/// what the rule reads, the strategies under which it has an effect or is refused, and the permission that it needs in an annotation.
 macro_rules! policy {
     (
         $(#[$of_struct:meta])*
@@ -13,7 +13,7 @@ macro_rules! policy {
                 $(= $default:expr)?
                 $(, set $setter:ty)?
                 $(, annotation $asked:ident)?
-                $(, rule $rule:ident $name:literal $(needs $power:ident)?)?;
+                $(, rule $rule:ident $name:literal reads($($read:ident)*) under($($strategy:ident)+) $(needs $power:ident)?)?;
         )*}
     ) => {
         $(#[$of_struct])*
@@ -72,10 +72,26 @@ macro_rules! policy {
                 match self { $($(Rule::$rule => RuleMember::is_on(&policy.$field),)?)* }
             }
 
+            /// Whether it has an effect, or is refused, under this strategy.
+            #[doc(hidden)]
+            #[must_use]
+            pub fn has_effect(self, strategy: Strategy) -> bool {
+                match self { $($(Rule::$rule => matches!(strategy, $(Strategy::$strategy { .. })|+),)?)* }
+            }
+
             /// Switches it off: its member gets its default.
             pub fn switch_off(self, policy: &mut Policy) {
                 let default = Policy::default();
                 match self { $($(Rule::$rule => { policy.$field = default.$field; })?)* }
+            }
+        }
+
+        impl RuleReads {
+            /// What these rules read.
+            pub fn of_rules(is_on: impl Fn(Rule) -> bool) -> Self {
+                let mut reads = RuleReads::default();
+                $($($(reads.$read |= is_on(Rule::$rule);)*)?)*
+                reads
             }
         }
 

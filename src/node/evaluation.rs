@@ -12,7 +12,7 @@ use crate::node::sync::NodeSync;
 use crate::node::wait::Wait;
 use crate::pods::history::History;
 use crate::position::{FleetIx, IndexVec, NodeIx, neutral};
-use crate::rules::hold::{Hold, Holds};
+use crate::rules::{Hold, Holds};
 
 /// One node.
 #[derive(Debug, Clone, Default)]

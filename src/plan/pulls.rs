@@ -13,7 +13,7 @@ use crate::plan::pod_template::PodTemplate;
 use crate::pod_manifest::{PodManifest, Shared};
 use crate::pods::history::History;
 use crate::position::NodeIx;
-use crate::rules::hold::goal_hash;
+use crate::rules::goal_hash;
 use crate::rules::pull;
 use crate::rules::pull::{PullPod, container_name, pod_name};
 use daemonset_objects::kubernetes::well_known::{PULL_OWNER_LABEL, PULL_REVISION_LABEL};

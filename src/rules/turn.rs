@@ -3,11 +3,10 @@
 //! The turn is kept on the Node itself, so that a crash, another leader and a person with kubectl see and end the same one.
 
 use crate::input::Snapshot;
-use crate::input::policy::{OnTimeout, TurnMode, TurnPolicy};
+use crate::input::policy::{OnTimeout, RuleReads, TurnMode, TurnPolicy};
 use crate::input::spec::Spec;
 use crate::input::strategy::Strategy;
 use crate::position::NodeIx;
-use crate::rules::Reads;
 use daemonset_objects::internal::rfc3339;
 use daemonset_objects::kubernetes::well_known::{GATE_INFIX, PULL_OWNER_LABEL, TURN_PREFIX};
 use daemonset_objects::model::Uid;
@@ -162,7 +161,7 @@ pub(crate) fn gated(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> GatedTurn {
 /// each node has one of.
 pub(crate) fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
     let is_remembered = || snapshot.memory.as_ref().is_some_and(|memory| !memory.turns.is_empty());
-    Reads::of(&snapshot.spec.policy).any()
+    RuleReads::of(&snapshot.spec.policy).any()
         || is_remembered()
         || snapshot.nodes.iter().any(|node| has_turn(node, &snapshot.spec))
         || snapshot.pods.iter().any(|pod| is_of_turns(pod, &snapshot.spec.daemon_set.metadata.uid))

@@ -7,7 +7,7 @@ use crate::queue::Queue;
 use crate::rollout::policy::Policies;
 use crate::wants::Wants;
 use daemonset::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
-use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod, Uid};
 use daemonset::turns;
 use daemonset_placement::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
@@ -232,17 +232,9 @@ fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
         || new.deletion_timestamp != old.deletion_timestamp
 }
 
-/// The model holds only the fields that a plan reads, and the uid and the resource version.
+/// A policy may pull images.
 fn node_affects_plans(before: &Node, after: &Node) -> bool {
-    fn read(node: &Node) -> impl PartialEq {
-        let Node {
-            metadata: NodeMeta { name: _, uid: _, resource_version: _, labels, annotations, kube: _ },
-            spec,
-            status,
-        } = node;
-        (labels, annotations, spec, status)
-    }
-    read(before) != read(after)
+    before.status.images != after.status.images || before.inputs(|_| true) != after.inputs(|_| true)
 }
 
 impl WatchedObject for ControllerRevision {

@@ -3,10 +3,10 @@
 //! A pod of a tenant may have 250 KB of annotations, and a node the names of fifty images: they cost memory only where a policy asks.
 
 use daemonset::Policy;
-use daemonset::internal::RuleReads;
 use daemonset::internal::steering::POLICY;
 use daemonset::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use daemonset::model::{DaemonSet, Node, Pod, Uid};
+use daemonset::policy::RuleReads;
 use kube::runtime::watcher::Event;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

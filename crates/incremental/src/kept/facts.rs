@@ -2,11 +2,12 @@
 
 use super::relation::PodRelation;
 use daemonset::internal::{
-    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject, RuleReads,
-    Spec, TaintsView, TolerationsView, is_of_turn, one_per_node,
+    ContainersView, LabelsView, LifecycleView, NodeObject, Ownership, Phase, Placement, PodObject, Spec,
+    TaintsView, TolerationsView, is_of_turn, one_per_node,
 };
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::{self, ContainerImage, Labels, NodeName, PodStatus, ResourceList, Taint, Toleration};
+use daemonset::policy::RuleReads;
 use daemonset::{Lifecycle, NodeView, PodView};
 use jiff::Timestamp;
 use std::borrow::Cow;

@@ -30,10 +30,11 @@ use crate::NeedsLists;
 use apply::{images_of, keeps};
 use daemonset::internal::{
     Decision, Fleet, FromTemplate, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement,
-    Position, RestOfCluster, RevisionFacts, RuleReads, Shared, Spec, Steps, claim, decide_beside,
-    ends_at_once, goal_hash, plan_decided, pull_pod_name,
+    Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once,
+    goal_hash, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
+use daemonset::policy::RuleReads;
 use daemonset::report::Evidence;
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::KeptEvaluations;

@@ -9,27 +9,35 @@ use crate::words::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 
 impl From<&NodeView<'_>> for Node {
     fn from(view: &NodeView<'_>) -> Self {
+        // Without `..`: a replay must decide as the snapshot did.
+        let NodeView {
+            name,
+            labels,
+            taints,
+            unschedulable,
+            ready,
+            ready_since,
+            lifecycle,
+            // `whole_node` has the object, its annotations and whether it reports; the free resources are no part of a node.
+            object: _,
+            annotations: _,
+            unreachable: _,
+            free: _,
+        } = *view;
         let status = |ready| if ready { "True" } else { "False" }.into();
         let condition = |kind: &'static str, is_true, since| NodeCondition {
             kind: kind.into(),
             status: status(is_true),
             last_transition_time: since,
         };
-        let ready = view.ready.map(|ready| condition("Ready", ready, view.ready_since));
+        let ready = ready.map(|ready| condition("Ready", ready, ready_since));
         // A state that a taint shows is among the taints.
-        let lifecycle = view.lifecycle.and_then(|LifecycleView { state, since }| {
+        let lifecycle = lifecycle.and_then(|LifecycleView { state, since }| {
             state.condition().map(|kind| condition(kind, true, since))
         });
         Node {
-            metadata: NodeMeta {
-                name: view.name.into(),
-                labels: view.labels.to_labels(),
-                ..NodeMeta::default()
-            },
-            spec: NodeSpec {
-                taints: view.taints.iter().map(Taint::from).collect(),
-                unschedulable: view.unschedulable,
-            },
+            metadata: NodeMeta { name: name.into(), labels: labels.to_labels(), ..NodeMeta::default() },
+            spec: NodeSpec { taints: taints.iter().map(Taint::from).collect(), unschedulable },
             status: NodeStatus {
                 conditions: ready.into_iter().chain(lifecycle).collect(),
                 ..NodeStatus::default()

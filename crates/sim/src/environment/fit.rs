@@ -4,10 +4,10 @@ use crate::environment::Environment;
 use crate::requirements::Resources;
 use crate::watch::Objects;
 use daemonset::Policy;
-use daemonset::internal::RuleReads;
 use daemonset::internal::quantity::{amounts, pod_requests};
 use daemonset::kubernetes::free_resources;
 use daemonset::model::{NodeName, Pod, Quantity, ResourceList};
+use daemonset::policy::RuleReads;
 use std::collections::BTreeMap;
 
 impl Environment {
