@@ -125,6 +125,8 @@ mod recording;
 pub mod report;
 #[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
 mod rollout;
+#[allow(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs, reason = "internal")]
+mod rules;
 
 pub use action::{
     Action, ClaimReason, CreateReason, DeleteReason, EventReason, EventType, Failure, LabelReason,
@@ -156,9 +158,9 @@ pub mod manifests {
 
 /// Turns of nodes beyond the plans of one DaemonSet: see [`Policy::turn`](field@Policy::turn).
 pub mod turns {
-    pub use crate::node::gate::{gate_annotation, key, request};
     pub use crate::plan::abandoned_turns::abandoned_turns;
     pub use crate::report::details::plan_with_details;
+    pub use crate::rules::gate::{gate_annotation, key, request};
 }
 
 /// The parts that crates of the same version use: daemonset-audit, -incremental, -lint, -placement and -sim. They
@@ -188,23 +190,13 @@ pub mod internal {
     pub use crate::input::unreadable::{take_out_all, unreadable_fields};
     pub use crate::node::budget::node_free_at;
     pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
-    pub use crate::node::change::rest_of as rest_beside_images;
     pub use crate::node::changes::{Going, available_on, changes_of_turns};
     pub use crate::node::evaluation::{Evaluations, NodeEvaluation, evaluate};
     pub use crate::node::figures::{Figure, NodeFigures, Sums};
-    pub use crate::node::fit::room as room_for;
     pub use crate::node::fleet::goals::live_pods;
     pub use crate::node::fleet::{Fleet, Rare, Readiness};
-    pub use crate::node::hold::{Hold, goal_hash};
-    pub use crate::node::in_place::{ImageChanges, InPlace};
-    pub use crate::node::names::one_per_node;
     pub use crate::node::notes::Notes;
-    pub use crate::node::pull::{
-        pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix, rules as pull_rules,
-    };
     pub use crate::node::sync::{NodeSync, node_sync, place_in_turn};
-    pub use crate::node::turn::{has_rules_of_turns, next_overdue, rules as turn_rules};
-    pub use crate::node::turn_end::end_turns;
     pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank, unseen_pulls};
     pub use crate::plan::rest_of_cluster::{PullSums, RestOfCluster};
     pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
@@ -226,6 +218,16 @@ pub mod internal {
     pub use crate::rollout::goals::{Goals, KnownRollout};
     pub use crate::rollout::sums::{RolloutSums, TimeRange, TimestampSet};
     pub use crate::rollout::waves::{size_of_wave, wave_selector};
+    pub use crate::rules::change::rest_of as rest_beside_images;
+    pub use crate::rules::fit::room as room_for;
+    pub use crate::rules::in_place::{ImageChanges, InPlace};
+    pub use crate::rules::names::one_per_node;
+    pub use crate::rules::pull::{
+        pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix, rules as pull_rules,
+    };
+    pub use crate::rules::turn::{next_overdue, rules as turn_rules};
+    pub use crate::rules::turn_end::end_turns;
+    pub use crate::rules::{Hold, goal_hash};
     pub use crate::{neutral, setters};
     pub use daemonset_objects::internal::*;
 }

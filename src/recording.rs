@@ -2,7 +2,7 @@
 
 use crate::input::memory::Memory;
 use crate::input::{Observed, ObservedAt, Policy, Snapshot, SnapshotBuilder};
-use crate::node::turn::needs_whole_objects;
+use crate::rules::turn::needs_whole_objects;
 use daemonset_objects::internal::{null_is_default, whole_node, whole_pod};
 use daemonset_objects::model::{
     ControllerRevision, DaemonSet, Node, NodeName, Pod, ResourceList, TemplateFidelity,

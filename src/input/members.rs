@@ -1,8 +1,9 @@
 //! All that follows from the one list of the members of a policy.
 
 /// The struct, with what follows from its list. After the type of a member come, in this order and where they are needed: `=` and its
-/// default, if that is not the type's own; `set` and what its setter takes, if that is not the type itself; and `annotation` and the
-/// field of `PolicyAnnotation` that overrides it, with the power that it needs there, and its name there.
+/// default, if that is not the type's own; `set` and what its setter takes, if that is not the type itself; `annotation` and the
+/// field of `PolicyAnnotation` that overrides it; and `rule`, the [`Rule`](crate::policy::Rule) that it switches on, its name in JSON,
+/// what the rule reads, the strategies under which it has an effect or is refused, and the permission that it needs in an annotation.
 macro_rules! policy {
     (
         $(#[$of_struct:meta])*
@@ -11,7 +12,8 @@ macro_rules! policy {
             pub $field:ident: $type:ty
                 $(= $default:expr)?
                 $(, set $setter:ty)?
-                $(, annotation $asked:ident $(needs $power:ident as $name:literal)?)?;
+                $(, annotation $asked:ident)?
+                $(, rule $rule:ident $name:literal reads($($read:ident)*) under($($strategy:ident)+) $(needs $power:ident)?)?;
         )*}
     ) => {
         $(#[$of_struct])*
@@ -32,6 +34,66 @@ macro_rules! policy {
         /// The members that need a power in an annotation, each with it.
         pub(crate) const POWERFUL: &[(&str, Permission)] =
             &[$($($(($name, Permission::$power),)?)?)*];
+
+        /// An opt-in rule about nodes and their pods, each switched on by a member of a [`Policy`].
+        ///
+        /// The match on it is exhaustive: a new rule is a new major version, and the compiler names each place that must learn it.
+        ///
+        /// ```
+        /// use daemonset::Policy;
+        /// use daemonset::policy::{FitPolicy, Rule};
+        ///
+        /// let policy = Policy::default().fit(FitPolicy::Hold);
+        /// let on: Vec<&str> = Rule::ALL.iter().filter(|rule| rule.is_on(&policy)).map(|rule| rule.member()).collect();
+        /// assert_eq!(on, ["fit"]);
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(clippy::exhaustive_enums, reason = "who describes or tries a rule must learn of a new one")]
+        pub enum Rule {
+            $($(
+                #[doc = concat!("[`Policy::", stringify!($field), "`](field@crate::Policy::", stringify!($field), ")")]
+                $rule,
+            )?)*
+        }
+
+        impl Rule {
+            /// All rules, in the order of the members of a [`Policy`].
+            pub const ALL: &'static [Rule] = &[$($(Rule::$rule,)?)*];
+
+            /// The name of its member in JSON and in the annotation.
+            #[must_use]
+            pub fn member(self) -> &'static str {
+                match self { $($(Rule::$rule => $name,)?)* }
+            }
+
+            /// Whether the policy switches it on.
+            #[must_use]
+            pub fn is_on(self, policy: &Policy) -> bool {
+                match self { $($(Rule::$rule => RuleMember::is_on(&policy.$field),)?)* }
+            }
+
+            /// Whether it has an effect, or is refused, under this strategy.
+            #[doc(hidden)]
+            #[must_use]
+            pub fn has_effect(self, strategy: Strategy) -> bool {
+                match self { $($(Rule::$rule => matches!(strategy, $(Strategy::$strategy { .. })|+),)?)* }
+            }
+
+            /// Switches it off: its member gets its default.
+            pub fn switch_off(self, policy: &mut Policy) {
+                let default = Policy::default();
+                match self { $($(Rule::$rule => { policy.$field = default.$field; })?)* }
+            }
+        }
+
+        impl RuleReads {
+            /// What these rules read.
+            pub fn of_rules(is_on: impl Fn(Rule) -> bool) -> Self {
+                let mut reads = RuleReads::default();
+                $($($(reads.$read |= is_on(Rule::$rule);)*)?)*
+                reads
+            }
+        }
 
         impl Permissions {
             /// The powers that an annotation needs for the members that this policy has.

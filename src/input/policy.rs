@@ -8,6 +8,7 @@ pub use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPol
 pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, TurnMode, TurnPolicy};
 
 use crate::input::members::{first, first_type, policy};
+use crate::input::strategy::Strategy;
 use crate::input::strict_strategy::strict_strategy;
 use daemonset_objects::internal::{
     daemon_toleration_list, is_default, null_is_default, some_object, some_objects,
@@ -44,7 +45,7 @@ policy! {
         pub unready: UnreadyPolicy;
         /// The origin of the names of new pods.
         #[serde(deserialize_with = "null_is_default")]
-        pub pod_names: PodNames, annotation pod_names;
+        pub pod_names: PodNames, annotation pod_names, rule PodNames "podNames" reads(names) under(Replace Surge OnDelete);
         /// The label that holds a revision's hash. Default `controller-revision-hash`; the proposal wrote
         /// `daemonset-controller-hash`. Any label key but `pod-template-generation`.
         pub unique_label_key: String = "controller-revision-hash".to_owned(), set impl Into<String>;
@@ -60,10 +61,10 @@ policy! {
         pub taken_expiry_seconds: u32 = 3600;
         /// Whether nodes that were down before the update reached them count against the limits.
         #[serde(deserialize_with = "null_is_default")]
-        pub down_nodes: DownNodesPolicy, annotation down_nodes;
+        pub down_nodes: DownNodesPolicy, annotation down_nodes, rule DownNodes "downNodes" reads() under(Replace Surge OnDelete);
         /// Whether nodes that leave, such as drained ones, get pods and count against the limits.
         #[serde(deserialize_with = "null_is_default")]
-        pub lifecycle: LifecyclePolicy, annotation lifecycle;
+        pub lifecycle: LifecyclePolicy, annotation lifecycle, rule Lifecycle "lifecycle" reads() under(Replace Surge OnDelete);
         /// Whether the status has the conditions `Available` and `Progressing`
         /// ([`Plan::conditions`](crate::Plan::conditions)). Default false: conditions stay as they are (v1.36 sets none).
         #[serde(deserialize_with = "null_is_default")]
@@ -86,27 +87,28 @@ policy! {
         /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
         /// that nodes have end.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub turn: Option<TurnMode>, set impl Into<Option<TurnMode>>, annotation turn needs Turn as "turn";
+        pub turn: Option<TurnMode>, set impl Into<Option<TurnMode>>, annotation turn, rule Turn "turn" reads(patches) under(Replace Surge) needs Turn;
         /// How a node in turn is drained, so that its gate `drained` opens. The planner does not read it: the caller drains, with the crate
         /// daemonset-drain. Default `None`: this caller drains no node, and somebody else opens the gate.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub drain: Option<DrainPolicy>, set impl Into<Option<DrainPolicy>>, annotation drain needs Evict as "drain";
+        pub drain: Option<DrainPolicy>, set impl Into<Option<DrainPolicy>>, annotation drain,
+        rule Drain "drain" reads() under(Replace Surge OnDelete) needs Evict;
         /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
         /// [`drive`](field@Self::drive).
         #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
-        pub pull: Option<PullPolicy>, set impl Into<Option<PullPolicy>>, annotation pull;
+        pub pull: Option<PullPolicy>, set impl Into<Option<PullPolicy>>, annotation pull, rule Pull "pull" reads(images) under(Replace);
         /// Whether pods are changed in their place where that is possible. No effect under surge, nor under OnDelete without
         /// [`drive`](field@Self::drive).
         #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-        pub in_place: InPlacePolicy, annotation in_place;
+        pub in_place: InPlacePolicy, annotation in_place, rule InPlace "inPlace" reads(whole_pods) under(Replace);
         /// Whether a Ready pod stays while its successor would not fit on the node. It needs [`NodeView::free`](crate::NodeView::free).
         #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
-        pub fit: FitPolicy, annotation fit;
+        pub fit: FitPolicy, annotation fit, rule Fit "fit" reads(free whole_pods) under(Replace Surge);
         /// The priority class of created pods whose template has neither `priorityClassName` nor `priority`. It is no part of the template:
         /// no pod is outdated for it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub priority_class_name: Option<String>, set impl Into<Option<String>>,
-        annotation priority_class_name needs Priority as "priorityClassName";
+        annotation priority_class_name, rule Priority "priorityClassName" reads() under(Replace Surge OnDelete) needs Priority;
         /// The prefix of the annotations of a ControllerRevision that hold the state of its rollout: `<prefix>/started`, `wave`, `failed`,
         /// `completed`, `restored` and `undone`. Default `rollout.daemonset`; any DNS subdomain. The prefixes that end in `.daemonset`
         /// (`rollout.`, `turn.`, `gate.`, `pull.` and `in-place.`) are names of this protocol: they are no one's domain, and stay as they are.
@@ -157,6 +159,68 @@ pub(crate) struct PolicyAnnotation {
     fit: Option<FitPolicy>,
     /// The priority class of created pods whose template has none. Needs the power `priority`.
     priority_class_name: Option<String>,
+}
+
+/// What rules read beside the facts that each plan reads. Who keeps objects keeps these parts only where a rule reads them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[doc(hidden)]
+#[allow(clippy::exhaustive_structs, reason = "internal: who keeps facts must learn of a new one")]
+pub struct RuleReads {
+    /// The identity of nodes, which are patched.
+    pub patches: bool,
+    /// The images on nodes.
+    pub images: bool,
+    /// The free resources of nodes.
+    pub free: bool,
+    /// The whole pods of the DaemonSet.
+    pub whole_pods: bool,
+    /// The names of all pods of the namespace.
+    pub names: bool,
+}
+
+impl RuleReads {
+    /// What a policy reads.
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
+        RuleReads::of_rules(|rule| rule.is_on(policy))
+    }
+
+    /// Whether a plan looks at such parts at all.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self != RuleReads::default()
+    }
+}
+
+/// A member of a policy that switches a [`Rule`] on.
+trait RuleMember {
+    fn is_on(&self) -> bool;
+}
+
+impl<T> RuleMember for Option<T> {
+    fn is_on(&self) -> bool {
+        self.is_some()
+    }
+}
+
+/// Enums of two values, of which the default is off.
+macro_rules! on_if_not_default {
+    ($($type:ty)*) => {$(
+        impl RuleMember for $type {
+            fn is_on(&self) -> bool {
+                *self != Self::default()
+            }
+        }
+    )*};
+}
+
+on_if_not_default!(DownNodesPolicy LifecyclePolicy InPlacePolicy FitPolicy);
+
+impl RuleMember for PodNames {
+    /// Other names are no rule: nothing depends on them.
+    fn is_on(&self) -> bool {
+        *self == PodNames::OnePerNode
+    }
 }
 
 /// The default of [`Policy::mark_prefix`](field@Policy::mark_prefix).

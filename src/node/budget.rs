@@ -3,12 +3,12 @@
 //! v1.36 `update.go updatedDesiredNodeCounts`, as if node sync's deletes were done `[after-node-sync]`.
 
 use crate::input::placement::{Placement, is_down, kept_out_only_by_being_down};
-use crate::node::excuse::excuse;
 use crate::node::figures::{Figure, NodeFigures};
 use crate::node::fleet::{Fleet, FleetPod, PodStage, Readiness};
 use crate::node::sync::NodeSync;
-use crate::node::turn::updates;
 use crate::position::NodeIx;
+use crate::rules::down_nodes::excuse;
+use crate::rules::turn::updates;
 use daemonset_objects::internal::is_default;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -8,11 +8,11 @@ use crate::node::candidate::{candidate, eligible, has_place};
 use crate::node::cause::unavailable_cause;
 use crate::node::figures::{Figure, NodeFigures, Sums};
 use crate::node::fleet::{Fleet, FleetPod};
-use crate::node::hold::{Hold, Holds};
 use crate::node::sync::NodeSync;
 use crate::node::wait::Wait;
 use crate::pods::history::History;
 use crate::position::{FleetIx, IndexVec, NodeIx, neutral};
+use crate::rules::{Hold, Holds};
 
 /// One node.
 #[derive(Debug, Clone, Default)]

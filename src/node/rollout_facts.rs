@@ -4,9 +4,9 @@ use crate::input::placement::Placement;
 use crate::input::rollout::policy::FailurePolicy;
 use crate::node::failure::failing;
 use crate::node::fleet::{Fleet, PodStage};
-use crate::node::turn;
 use crate::position::NodeIx;
 use crate::rollout::facts::{Failing, RolloutFacts};
+use crate::rules::turn;
 
 impl RolloutFacts {
     /// `judged_by` is the failure policy, where the rollout is judged.

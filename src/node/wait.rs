@@ -2,8 +2,8 @@
 //! its own.
 
 use crate::node::obstacle::ObstacleKind;
-use crate::node::turn::GatedTurn;
 use crate::rollout::report::{HoldReason, WaveProgress};
+use crate::rules::turn::GatedTurn;
 use daemonset_objects::Lifecycle;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -248,6 +248,37 @@ kinds! {
     NameTaken "NameTaken",
 }
 
+impl WaitKind {
+    /// Whether something else than a limit or a strategy keeps the update from an outdated pod.
+    pub fn is_of_candidate(self) -> bool {
+        match self {
+            WaitKind::TurnsFrozen
+            | WaitKind::NodePatch
+            | WaitKind::NodeUnreachable
+            | WaitKind::Gates
+            | WaitKind::Pull
+            | WaitKind::Fit
+            | WaitKind::Room => true,
+            WaitKind::NextPlan
+            | WaitKind::MaxUnavailable
+            | WaitKind::MaxSurge
+            | WaitKind::Rollout
+            | WaitKind::ManualDelete
+            | WaitKind::Ready
+            | WaitKind::MinReadySeconds
+            | WaitKind::Termination
+            | WaitKind::BackOff
+            | WaitKind::CreatedPod
+            | WaitKind::Return
+            | WaitKind::TargetNodes
+            | WaitKind::NodeLeaves
+            | WaitKind::Revision
+            | WaitKind::OtherControllerCreates
+            | WaitKind::NameTaken => false,
+        }
+    }
+}
+
 impl fmt::Display for WaitKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -371,31 +402,7 @@ impl Wait {
 
     /// Whether something else than a limit or a strategy keeps the update from an outdated pod.
     pub fn is_of_candidate(&self) -> bool {
-        match self {
-            Wait::TurnsFrozen
-            | Wait::NodePatch { .. }
-            | Wait::NodeUnreachable
-            | Wait::Gates { .. }
-            | Wait::Pull
-            | Wait::Fit { .. }
-            | Wait::Room => true,
-            Wait::NextPlan
-            | Wait::MaxUnavailable { .. }
-            | Wait::MaxSurge { .. }
-            | Wait::Rollout { .. }
-            | Wait::ManualDelete
-            | Wait::Ready
-            | Wait::MinReadySeconds { .. }
-            | Wait::Termination { .. }
-            | Wait::BackOff { .. }
-            | Wait::CreatedPod { .. }
-            | Wait::Return { .. }
-            | Wait::TargetNodes { .. }
-            | Wait::NodeLeaves { .. }
-            | Wait::Revision
-            | Wait::OtherControllerCreates
-            | Wait::NameTaken { .. } => false,
-        }
+        self.kind().is_of_candidate()
     }
 
     /// The instant that a sentence names, with the word before it.

@@ -2,8 +2,8 @@
 
 use crate::action::Action;
 use crate::input::spec::turn_key;
-use crate::node::turn::Turn;
 use crate::plan::turns::{end_with, keys, others};
+use crate::rules::turn::Turn;
 use daemonset_objects::NodeView;
 use daemonset_objects::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
 use daemonset_objects::model::DaemonSet;

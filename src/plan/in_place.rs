@@ -1,11 +1,11 @@
 //! The patch that changes a pod in its place.
 
 use crate::input::Snapshot;
-use crate::node::change::{changed_containers, goal_template, old_template};
 use crate::node::fleet::{Fleet, FleetPod};
-use crate::node::in_place::{Since, WasContainer};
 use crate::pods::history::History;
 use crate::position::NodeIx;
+use crate::rules::change::{changed_containers, goal_template, old_template};
+use crate::rules::in_place::{Since, WasContainer};
 use daemonset_objects::kubernetes::well_known::{IN_PLACE_ANNOTATION, TEMPLATE_GENERATION_LABEL};
 use daemonset_objects::model::{ContainerStatus, Labels};
 use serde::Deserialize;

@@ -2,11 +2,11 @@
 
 use crate::input::snapshot::PodLookup;
 use crate::input::{Binding, PodNames, Snapshot};
-use crate::node::names::{LONGEST_PREFIX, one_per_node};
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::pods::history::History;
 use crate::rollout::base::Base;
+use crate::rules::names::{LONGEST_PREFIX, one_per_node};
 use daemonset_objects::internal::{cut_name, name_hash, revision};
 use daemonset_objects::kubernetes::canonical_json;
 use daemonset_objects::kubernetes::names::is_dns_label;

@@ -5,10 +5,10 @@
 //! the whole cluster adds the part of the other nodes from here.
 
 use crate::action::RequeueReason;
-use crate::node::in_place::ImageChanges;
 use crate::node::notes::Notes;
 use crate::pod_manifest::Shared;
 use crate::rollout::goals::KnownRollout;
+use crate::rules::in_place::ImageChanges;
 use jiff::Timestamp;
 use std::sync::Arc;
 

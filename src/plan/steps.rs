@@ -8,8 +8,6 @@ use crate::node::evaluation::{Evaluations, evaluate};
 use crate::node::figures::{NodeFigures, Sums};
 use crate::node::fleet::Fleet;
 use crate::node::sync::{NodeSync, node_sync};
-use crate::node::turn;
-use crate::node::turn_end::end_turns;
 use crate::node::wait::Wait;
 use crate::plan::burst::Burst;
 use crate::plan::conditions::conditions;
@@ -22,6 +20,8 @@ use crate::pods::claim::{Claim, claim};
 use crate::pods::history::History;
 use crate::position::NodeIx;
 use crate::rollout::goals::Goals;
+use crate::rules::turn;
+use crate::rules::turn_end::end_turns;
 use daemonset_objects::model::DaemonSetStatus;
 use std::cell::OnceCell;
 

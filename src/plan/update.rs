@@ -6,10 +6,10 @@ use crate::node::budget::place_free_at;
 use crate::node::evaluation::Evaluations;
 use crate::node::fleet::{Fleet, Readiness};
 use crate::node::sync::{Deletion, Means, NodeSync};
-use crate::node::{change, turn};
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::pods::history::History;
 use crate::position::{FleetIx, NodeIx};
+use crate::rules::{change, turn};
 use jiff::Timestamp;
 
 /// The creates and deletes of the update strategy.

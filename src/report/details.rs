@@ -2,17 +2,15 @@
 
 use crate::bug;
 use crate::input::Snapshot;
-use crate::node::hold::{goal_hash, wants};
 use crate::node::notes::foreign;
-use crate::node::pull::PullPod;
-use crate::node::turn::{self, NodeTurn};
 use crate::node::wait::Wait;
-use crate::node::{fit, pull};
-use crate::plan::actions::FromTemplate;
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{NodeIx, PodIx};
-use crate::report::Plan;
 use crate::report::explain::plan_decided;
+use crate::report::{Plan, Warning};
+use crate::rules::pull::PullPod;
+use crate::rules::turn::{self, NodeTurn};
+use crate::rules::{fit, goal_hash, pull, wants};
 use daemonset_objects::internal::{is_default, quantity};
 use daemonset_objects::model::NodeName;
 use jiff::Timestamp;
@@ -126,7 +124,7 @@ pub struct InPlaceDetail {
 pub fn plan_with_details(snapshot: &Snapshot<'_>) -> (Plan, BTreeMap<NodeName, NodeDetail>) {
     let ((plan, details), has_bug) = bug::watch(|| {
         let decision = decide(snapshot);
-        let Ok(plan) = plan_decided(snapshot, &decision, &FromTemplate);
+        let plan = plan_decided(snapshot, &decision);
         let details = match &decision {
             // A decision without any of these costs nothing here.
             Decision::Synced(steps) if turn::needs_whole_objects(snapshot) => of_steps(snapshot, steps),
@@ -137,7 +135,7 @@ pub fn plan_with_details(snapshot: &Snapshot<'_>) -> (Plan, BTreeMap<NodeName, N
         };
         (plan, details)
     });
-    if has_bug { (plan.after_bug(), BTreeMap::new()) } else { (plan, details) }
+    if has_bug { (plan.without_actions(Warning::Bug), BTreeMap::new()) } else { (plan, details) }
 }
 
 fn of_steps(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> BTreeMap<NodeName, NodeDetail> {

@@ -24,7 +24,6 @@ pub use self::warning::Warning;
 pub use crate::choose::limits::Budget;
 pub use crate::input::memory::Rejections;
 pub use crate::node::budget::BudgetUse;
-pub use crate::node::turn::GatedTurn;
 pub use crate::node::unavailable::{UnavailableCause, UnavailableNodes};
 pub use crate::node::wait::{Wait, WaitKind, WaitsOn};
 pub use crate::pods::classify::Evidence;
@@ -32,6 +31,7 @@ pub use crate::rollout::report::{
     FailingNode, FailureEvidence, HoldReason, NotUndoneReason, RolloutReport, RolloutStage, WaveProgress,
     WaveReport,
 };
+pub use crate::rules::turn::GatedTurn;
 
 use crate::plan::progress::Progress;
 use crate::report::movement::Obstacles;

@@ -31,7 +31,7 @@ const CORE: Floored = Floored {
         ("input", &["input"]),
         ("pods", &["pods"]),
         ("rollout", &["rollout"]),
-        ("node", &["node"]),
+        ("node", &["node", "rules"]),
         ("choose", &["choose"]),
         ("plan", &["plan"]),
         ("report", &["report"]),

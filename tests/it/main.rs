@@ -17,6 +17,7 @@ mod properties;
 mod random_lives;
 mod recorded;
 mod rollouts;
+mod rules;
 mod simulated;
 mod stories;
 mod support;

@@ -7,7 +7,7 @@ use crate::queue::Queue;
 use crate::rollout::policy::Policies;
 use crate::wants::Wants;
 use daemonset::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
-use daemonset::model::{ControllerRevision, DaemonSet, Node, NodeMeta, OwnerReference, Pod, Uid};
+use daemonset::model::{ControllerRevision, DaemonSet, Node, OwnerReference, Pod, PodMeta, Uid};
 use daemonset::turns;
 use daemonset_placement::{CompiledPlacement, NodeChange};
 use kube::runtime::watcher::Event;
@@ -222,27 +222,30 @@ fn turn_key(annotation: &str) -> Option<&str> {
 
 /// The model holds only the fields that a plan reads, and the resource version, which changes with every write.
 fn pod_affects_plans(before: &Pod, after: &Pod) -> bool {
-    let (new, old) = (&after.metadata, &before.metadata);
-    after.spec != before.spec
-        || after.status != before.status
-        || new.uid != old.uid
-        || new.labels != old.labels
-        || new.annotations != old.annotations
-        || new.owner_references != old.owner_references
-        || new.deletion_timestamp != old.deletion_timestamp
-}
-
-/// The model holds only the fields that a plan reads, and the uid and the resource version.
-fn node_affects_plans(before: &Node, after: &Node) -> bool {
-    fn read(node: &Node) -> impl PartialEq {
-        let Node {
-            metadata: NodeMeta { name: _, uid: _, resource_version: _, labels, annotations, kube: _ },
-            spec,
-            status,
-        } = node;
-        (labels, annotations, spec, status)
+    fn read(pod: &Pod) -> impl PartialEq {
+        // Without `..`: a new field is read here, or named as one that never changes alone.
+        let Pod { metadata, spec, status } = pod;
+        let PodMeta {
+            name: _,
+            namespace: _,
+            uid,
+            resource_version: _,
+            labels,
+            annotations,
+            owner_references,
+            creation_timestamp: _,
+            deletion_timestamp,
+            deletion_grace_period_seconds: _,
+            kube: _,
+        } = metadata;
+        (uid, labels, annotations, owner_references, deletion_timestamp, spec, status)
     }
     read(before) != read(after)
+}
+
+/// A policy may pull images.
+fn node_affects_plans(before: &Node, after: &Node) -> bool {
+    before.status.images != after.status.images || before.inputs(|_| true) != after.inputs(|_| true)
 }
 
 impl WatchedObject for ControllerRevision {

@@ -6,7 +6,7 @@ use daemonset::Policy;
 use daemonset::internal::steering::POLICY;
 use daemonset::kubernetes::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION, PULL_OWNER_LABEL};
 use daemonset::model::{DaemonSet, Node, Pod, Uid};
-use daemonset::policy::{FitPolicy, InPlacePolicy};
+use daemonset::policy::RuleReads;
 use kube::runtime::watcher::Event;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -42,13 +42,16 @@ struct Wish {
 
 impl Wish {
     fn of_policy(policy: &Policy) -> Self {
-        Wish { whole_pods: reads_whole_pods(policy), pull: policy.pull.is_some() }
+        Wish::of(RuleReads::of(policy))
     }
 
     /// Of a policy in an annotation, which is not read here: a word too much costs memory, and nothing else.
     fn of_text(text: &str) -> Self {
-        let whole_pods = text.contains("inPlace") || text.contains("fit");
-        Wish { whole_pods, pull: text.contains("pull") }
+        Wish::of(RuleReads::of_rules(|rule| text.contains(rule.member())))
+    }
+
+    fn of(reads: RuleReads) -> Self {
+        Wish { whole_pods: reads.whole_pods, pull: reads.images }
     }
 }
 
@@ -149,7 +152,7 @@ fn make_lean(pod: &mut Pod) {
 
 /// Whether a policy reads more of a DaemonSet's pods than a lean one has.
 pub(crate) fn reads_whole_pods(policy: &Policy) -> bool {
-    policy.in_place != InPlacePolicy::Never || policy.fit != FitPolicy::Ignore
+    RuleReads::of(policy).whole_pods
 }
 
 /// Whether the cache has a pod without its containers, each pod having one at least.
@@ -160,6 +163,7 @@ pub(crate) fn is_lean(pod: &Pod) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use daemonset::policy::{FitPolicy, InPlacePolicy};
     use serde_json::{Value, from_value, json};
 
     fn pod(annotations: &Value, labels: &Value, owner: &str) -> Pod {

@@ -5,10 +5,7 @@
 
 use crate::daemon::Daemon;
 use daemonset::internal::{Mismatch, Placement};
-use daemonset::model::{
-    DaemonSet, Labels, Node, NodeCondition, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
-    TemplateFidelity, Uid,
-};
+use daemonset::model::{DaemonSet, Node, NodeCondition, OwnerReference, Pod, TemplateFidelity, Uid};
 use daemonset::{NodeView, turns};
 
 /// The DaemonSets whose plan may change because a node joined (no `before`), left (no `after`), or changed.
@@ -189,18 +186,8 @@ const NOT_READ: [&str; 4] = ["MemoryPressure", "DiskPressure", "PIDPressure", "N
 
 /// Labels count even where they change no placement: a policy may group nodes by them.
 fn inputs_differ(before: &Node, after: &Node) -> bool {
-    inputs(before) != inputs(after)
-}
-
-/// The parts of a node that a plan reads, besides its name.
-fn inputs(node: &Node) -> ([&Labels; 2], &NodeSpec, Vec<&NodeCondition>) {
-    // Without `..`, so that a field that nodes get does not compile before it is read here, or named as one that no plan reads.
-    let Node { metadata, spec, status } = node;
-    // The model has no other annotations than those of turns.
-    let NodeMeta { name: _, uid: _, resource_version: _, labels, annotations, kube: _ } = metadata;
-    let NodeStatus { conditions, images: _ } = status;
-    let is_read = |condition: &&NodeCondition| !NOT_READ.contains(&condition.kind.as_ref());
-    ([labels, annotations], spec, conditions.iter().filter(is_read).collect())
+    let is_read = |condition: &NodeCondition| !NOT_READ.contains(&condition.kind.as_ref());
+    before.inputs(is_read) != after.inputs(is_read)
 }
 
 fn pods_on<'p>(pods: impl IntoIterator<Item = &'p Pod>, nodes: [Option<&Node>; 2]) -> Vec<&'p Pod> {

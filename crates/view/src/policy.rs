@@ -41,10 +41,7 @@ impl PolicyChoice {
 
     /// Replaces the policy, the approvals and the pauses of the DaemonSet.
     pub fn apply(&self, recording: &mut Recording) {
-        let policy = &mut recording.policy;
-        (policy.rollout, policy.drive, policy.turn, policy.drain, policy.pull) =
-            (None, None, None, None, None);
-        policy.in_place = InPlacePolicy::Never;
+        turning::forget(&mut recording.policy);
         self.annotate(&mut recording.daemon_set);
     }
 

@@ -4,7 +4,7 @@ use crate::hostile;
 use crate::words::{self, count};
 use daemonset::Policy;
 use daemonset::model::NodeName;
-use daemonset::policy::{FitPolicy, InPlacePolicy, OnTimeout, PodNames, PullPolicy, TurnMode, TurnPolicy};
+use daemonset::policy::{OnTimeout, PullPolicy, Rule, TurnMode, TurnPolicy};
 use daemonset::report::{FitDetail, InPlaceDetail, NodeDetail, PullDetail, TurnDetail};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
@@ -97,19 +97,46 @@ pub fn list(names: &[String]) -> String {
 
 /// The members of a policy that choose what happens before and after a pod is replaced, where they are not the default.
 pub fn choices(policy: &Policy) -> Map<String, Value> {
-    const CHOICES: [&str; 6] = ["podNames", "turn", "pull", "inPlace", "fit", "priorityClassName"];
     let members = |policy: &Policy| serde_json::to_value(policy).unwrap_or_default();
     let (members, default) = (members(policy), members(&Policy::default()));
-    let chosen = CHOICES.into_iter().filter_map(|name| {
-        let value = members.get(name).filter(|value| default.get(name) != Some(value))?;
-        Some((name.to_owned(), value.clone()))
+    let chosen = Rule::ALL.iter().filter(|rule| is_choice(**rule)).filter_map(|rule| {
+        let value = members.get(rule.member()).filter(|value| default.get(rule.member()) != Some(value))?;
+        Some((rule.member().to_owned(), value.clone()))
     });
     chosen.collect()
 }
 
+/// Whether a rule is about the replacement of a pod, and not about nodes that are down or leave, nor about pods of others.
+fn is_choice(rule: Rule) -> bool {
+    match rule {
+        Rule::DownNodes | Rule::Lifecycle | Rule::Drain => false,
+        Rule::PodNames | Rule::Turn | Rule::Pull | Rule::InPlace | Rule::Fit | Rule::Priority => true,
+    }
+}
+
 /// The same in a few words: `turns (cordon, gates drained and backup), drain, pull 10%, in place`. `None` for none.
 pub fn in_short(policy: &Policy) -> Option<String> {
-    let turns = policy.turn.as_ref().map(|mode| match mode {
+    let mut on: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| rule.is_on(policy)).collect();
+    // What happens to a node comes first.
+    on.sort_by_key(|rule| *rule == Rule::PodNames);
+    let words: Vec<String> = on.into_iter().filter_map(|rule| one_in_short(rule, policy)).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn one_in_short(rule: Rule, policy: &Policy) -> Option<String> {
+    match rule {
+        Rule::Turn => policy.turn.as_ref().map(turns_in_short),
+        Rule::Drain => Some("drain".to_owned()),
+        Rule::Pull => policy.pull.as_ref().map(|pull| format!("pull {}", pull.parallel)),
+        Rule::InPlace => Some("in place".to_owned()),
+        Rule::Fit => Some("fit".to_owned()),
+        Rule::PodNames => Some("one name for each node".to_owned()),
+        Rule::DownNodes | Rule::Lifecycle | Rule::Priority => None,
+    }
+}
+
+fn turns_in_short(mode: &TurnMode) -> String {
+    match mode {
         TurnMode::Take(turn) => {
             let gates = if turn.gates.len() == 1 { "gate" } else { "gates" };
             let gates = (!turn.gates.is_empty()).then(|| format!("{gates} {}", list(&turn.gates)));
@@ -118,36 +145,40 @@ pub fn in_short(policy: &Policy) -> Option<String> {
             if parts.is_empty() { "turns".to_owned() } else { format!("turns ({})", parts.join(", ")) }
         }
         TurnMode::Keep | _ => "no turn begins or ends".to_owned(),
-    });
-    let words = [
-        turns,
-        policy.drain.is_some().then(|| "drain".to_owned()),
-        policy.pull.as_ref().map(|pull| format!("pull {}", pull.parallel)),
-        (policy.in_place == InPlacePolicy::IfPossible).then(|| "in place".to_owned()),
-        (policy.fit == FitPolicy::Hold).then(|| "fit".to_owned()),
-        (policy.pod_names == PodNames::OnePerNode).then(|| "one name for each node".to_owned()),
-    ];
-    let words: Vec<String> = words.into_iter().flatten().collect();
-    (!words.is_empty()).then(|| words.join(", "))
+    }
 }
 
-/// The same in words, a line each: what happens to each node.
+/// The same in words, a line each: what happens to each node, in the order in which it happens.
 pub fn choices_in_words(policy: &Policy) -> Vec<String> {
-    let one_name = "has one name for its pods, so that it never has two".to_owned();
-    let stays = "keeps its pod while the new one would not fit on it".to_owned();
-    let changed =
-        "keeps its pod where nothing but images, labels and annotations is new: it is changed in its place"
-            .to_owned();
-    [
-        (policy.pod_names == PodNames::OnePerNode).then_some(one_name),
-        policy.pull.as_ref().map(pulls),
-        (policy.fit == FitPolicy::Hold).then_some(stays),
-        policy.turn.as_ref().map(turns),
-        (policy.in_place == InPlacePolicy::IfPossible).then_some(changed),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut on: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| rule.is_on(policy)).collect();
+    on.sort_by_key(|rule| *rule == Rule::InPlace);
+    on.sort_by_key(|rule| matches!(rule, Rule::Turn | Rule::InPlace));
+    on.into_iter().filter_map(|rule| one_in_words(rule, policy)).collect()
+}
+
+fn one_in_words(rule: Rule, policy: &Policy) -> Option<String> {
+    let words = match rule {
+        Rule::PodNames => "has one name for its pods, so that it never has two",
+        Rule::Pull => return policy.pull.as_ref().map(pulls),
+        Rule::Fit => "keeps its pod while the new one would not fit on it",
+        Rule::Turn => return policy.turn.as_ref().map(turns),
+        Rule::InPlace => {
+            "keeps its pod where nothing but images, labels and annotations is new: it is changed in its place"
+        }
+        Rule::DownNodes | Rule::Lifecycle | Rule::Drain | Rule::Priority => return None,
+    };
+    Some(words.to_owned())
+}
+
+/// Switches off what the policy of a file, or none, takes the place of. Choices of the caller beside a rollout stay.
+pub(crate) fn forget(policy: &mut Policy) {
+    (policy.rollout, policy.drive) = (None, None);
+    for rule in Rule::ALL {
+        match rule {
+            Rule::Turn | Rule::Drain | Rule::Pull | Rule::InPlace => rule.switch_off(policy),
+            Rule::PodNames | Rule::DownNodes | Rule::Lifecycle | Rule::Fit | Rule::Priority => {}
+        }
+    }
 }
 
 fn pulls(pull: &PullPolicy) -> String {

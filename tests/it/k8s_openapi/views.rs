@@ -1,7 +1,7 @@
 //! A view of a typed object shows the same as a view of the model.
 
 use super::Typed;
-use crate::support::{affinity, given, new, node, old, rolling};
+use crate::support::{affinity, given, new, node, old, rolling, whole};
 use daemonset::{Observed, PodView, Recording, Snapshot, plan};
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
@@ -72,6 +72,8 @@ fn pods() -> Vec<Value> {
 }
 
 fn nodes() -> Value {
+    let mut node = whole()["node"].clone();
+    node["metadata"]["name"] = json!("f");
     json!([
         {"metadata": {"name": "a"}},
         {"metadata": {"name": "b", "labels": {"disk": "ssd"}}, "spec": null, "status": null},
@@ -83,6 +85,7 @@ fn nodes() -> Value {
             {"type": "DiskPressure", "status": "True"}, {"type": "Ready", "status": "Unknown"},
         ]}},
         {"metadata": {"name": "e"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}},
+        node,
     ])
 }
 

@@ -94,15 +94,15 @@ fn a_name_that_another_pod_has_is_found() {
 fn choices_without_an_effect_are_found() {
     let all = json!({"turn": {}, "pull": {}, "inPlace": "IfPossible", "fit": "Hold"});
     assert_snapshot!(text(&strategy(under(all), on_delete())), @"
-    Warning WithoutEffect policy.fit: It has no effect: under OnDelete a person deletes the pods, whether they fit or not.
+    Warning WithoutEffect policy.fit: It has no effect: under OnDelete a person deletes the pods.
     Warning WithoutEffect policy.inPlace: It has no effect: under OnDelete a person deletes the pods.
-    Warning WithoutEffect policy.pull: It has no effect: under OnDelete a person takes the pods, whether their images are there or not.
-    Warning WithoutEffect policy.turn: It has no effect: under OnDelete a person takes the pods, and no turn begins.
+    Warning WithoutEffect policy.pull: It has no effect: under OnDelete a person deletes the pods.
+    Warning WithoutEffect policy.turn: It has no effect: under OnDelete a person deletes the pods.
     ");
     let surge = json!({"pull": {}, "inPlace": "IfPossible", "fit": "Hold"});
     assert_snapshot!(text(&strategy(under(surge), surging(1))), @"
     Warning WithoutEffect policy.inPlace: It has no effect: under surge a new pod comes beside the old one.
-    Warning WithoutEffect policy.pull: It has no effect: under surge the new pod pulls its images while the old one still runs.
+    Warning WithoutEffect policy.pull: It has no effect: under surge a new pod comes beside the old one.
     ");
     let emptied = under(json!({"turn": {"cordon": true, "gates": ["drained"]}, "fit": "Hold"}));
     let opened = Beside { gate_openers: Some(vec!["drained"]), ..Beside::default() };

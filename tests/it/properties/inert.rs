@@ -1,7 +1,8 @@
 //! The fields that have no effect, each under the conditions in which it has none: the plan is the same, byte for byte.
 
 use super::{planned, world};
-use crate::support::{TURN_KEY, cases, on_delete, rolling, surging};
+use crate::support::{TURN_KEY, cases, on, on_delete, rolling, surging};
+use daemonset::policy::Rule;
 use daemonset::{Action, Recording};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -84,20 +85,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(60), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pull_and_changes_in_place_have_no_effect_under_surge_nor_where_a_person_deletes(fleet in fleet(), limit in 1_u32..4) {
-        for strategy in [surging(limit), on_delete()] {
+    fn a_rule_has_no_effect_under_strategies_that_it_does_not_name(fleet in fleet(), limit in 1_u32..4) {
+        for strategy in [rolling(limit), surging(limit), on_delete()] {
             let fleet = updated_by(fleet.clone(), strategy);
-            let pull = json!({"parallel": limit, "timeoutSeconds": 60});
-            is_same(&fleet, "pull", [pull, Value::Null])?;
-            is_same(&fleet, "inPlace", [json!("IfPossible"), json!("Never")])?;
+            let in_force = recording(&fleet).snapshot().unwrap().spec().strategy;
+            for rule in Rule::ALL.iter().filter(|rule| !rule.has_effect(in_force)) {
+                is_same(&fleet, rule.member(), [on(*rule), Value::Null])?;
+            }
         }
-    }
-
-    #[test]
-    fn turns_and_fit_have_no_effect_where_a_person_deletes(fleet in fleet()) {
-        let fleet = updated_by(fleet, on_delete());
-        is_same(&fleet, "turn", [json!({"cordon": true, "gates": ["backup"]}), Value::Null])?;
-        is_same(&fleet, "fit", [json!("Hold"), json!("Ignore")])?;
     }
 
     #[test]
@@ -136,8 +131,8 @@ proptest! {
     #[test]
     fn leftovers_have_no_effect_without_the_fields(fleet in fleet()) {
         let mut fleet = without_pull_pods(&fleet);
-        for field in ["turn", "pull", "inPlace", "fit", "priorityClassName"] {
-            fleet["policy"].as_object_mut().unwrap().remove(field);
+        for rule in Rule::ALL.iter().filter(|rule| !matches!(rule, Rule::PodNames | Rule::DownNodes | Rule::Lifecycle)) {
+            fleet["policy"].as_object_mut().unwrap().remove(rule.member());
         }
         fleet["memory"].as_object_mut().map(|memory| memory.remove("turns"));
         annotate(&mut fleet, "nodes", |annotations| _ = annotations.remove(&own_turn()));

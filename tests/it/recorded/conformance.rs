@@ -5,6 +5,7 @@
 use crate::properties::changes::{History, live};
 use crate::support::round_trip;
 use daemonset::policy::PodNames;
+use daemonset::report::Wait;
 use daemonset::{Action, CreateReason, DeleteReason, InvalidInput, Plan, Recording, plan, reconcile};
 use daemonset_audit::audit;
 use serde::Deserialize;
@@ -294,7 +295,7 @@ impl Turns {
         for node in &plan.report.nodes {
             let outcome = serde_json::to_value(&node.outcome).unwrap();
             let kind = outcome["type"].as_str().unwrap();
-            if WAITS.contains(&kind) {
+            if node.outcome.wait().is_some_and(Wait::is_of_candidate) {
                 let mut wait = outcome.clone();
                 wait.as_object_mut().unwrap().remove("type");
                 wait.as_object_mut().unwrap().remove("turn");
@@ -319,16 +320,6 @@ impl Turns {
             if is_in_time { contract["requeueBy"].clone() } else { json!(plan.requeue_at()) };
     }
 }
-
-const WAITS: [&str; 7] = [
-    "TurnsKept",
-    "InFlight",
-    "NodeUnreachable",
-    "WaitsForGates",
-    "WaitsForPull",
-    "DoesNotFit",
-    "WaitsForRoom",
-];
 
 /// Our manifests equal those of Kubernetes, except for the node, the hash, and the fields that a sender adds.
 fn check_manifest(expected: &Value, plan: &Plan) -> Vec<String> {

@@ -1,8 +1,11 @@
 //! Views of other stores: a view from the setters decides as a view of the model's object does.
 
-use crate::support::{at, given, new, node, old, rolling};
-use daemonset::model::{ControllerRevision, Labels, Node, OwnerReference, Pod};
+use crate::support::{at, given, new, node, old, rolling, whole};
+use daemonset::model::{
+    ControllerRevision, Labels, Node, NodeMeta, NodeSpec, NodeStatus, OwnerReference, Pod,
+};
 use daemonset::{Lifecycle, NodeView, Observed, PodView, Recording, RevisionView, Snapshot, plan};
+use daemonset_objects::internal::whole_node;
 use serde_json::json;
 
 fn pod(pod: &Pod) -> PodView<'_> {
@@ -95,6 +98,24 @@ fn a_view_that_is_built_equals_that_of_the_model() {
     let built = built(&from_model);
     assert_eq!(Recording::from(&built), Recording::from(&from_model.snapshot().unwrap()));
     assert_eq!(plan(&built), given.plan());
+}
+
+#[test]
+fn each_way_to_a_view_keeps_every_field_of_a_node() {
+    let whole: Node = serde_json::from_value(whole()["node"].clone()).unwrap();
+    // Without `..`: a new field is in tests/data/whole.json.
+    let Node {
+        metadata,
+        spec: NodeSpec { taints, unschedulable },
+        status: NodeStatus { conditions, images },
+    } = &whole;
+    let NodeMeta { name, uid, resource_version, labels, annotations, kube: _ } = metadata;
+    assert!(!(name.as_str().is_empty() || uid.as_str().is_empty() || resource_version.is_empty()));
+    assert!(!(labels.is_empty() || annotations.is_empty() || taints.is_empty() || !unschedulable));
+    assert!(!(conditions.is_empty() || images.is_empty()));
+    let view = NodeView::from(&whole);
+    assert_eq!(whole_node(&view), whole);
+    assert_eq!(Node::from(&node_view(&whole)), Node::from(&view), "by the setters");
 }
 
 #[test]

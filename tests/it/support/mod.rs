@@ -7,6 +7,7 @@ mod pod;
 mod reach;
 mod rollout;
 mod round_trip;
+mod rules;
 mod upstream;
 mod words;
 
@@ -14,9 +15,10 @@ pub use cluster::{apply, execute, observe};
 pub use given::{Given, given};
 pub use node::{NodeStory, TURN_KEY, node, request};
 pub use pod::{PodStory, affinity, new, old, pod};
-pub use reach::Reach;
+pub use reach::{Reach, with_waits};
 pub use rollout::{Controller, Rollout};
 pub use round_trip::round_trip;
+pub use rules::{add_rules, on, whole};
 pub use upstream::{Expectations, upstream};
 pub use words::{everything, lines, steps};
 

@@ -1,6 +1,7 @@
 //! Random inputs prove something only if they reach every case. A count of the things that were reached, and a failure that says which
 //! were not, what came near, and where to look.
 
+use daemonset::report::WaitKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -8,6 +9,13 @@ use std::fmt::Write;
 #[derive(Debug, Default)]
 pub struct Reach {
     counts: BTreeMap<String, u32>,
+}
+
+/// These things, and the waits of these kinds.
+pub fn with_waits(things: &[&'static str], is_wanted: impl Fn(WaitKind) -> bool) -> Vec<&'static str> {
+    let kinds = WaitKind::ALL.iter().filter(|kind| is_wanted(**kind));
+    let waits = kinds.map(|kind| &*format!("outcome {kind}").leak());
+    things.iter().copied().chain(waits).collect()
 }
 
 impl Reach {

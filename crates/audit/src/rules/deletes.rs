@@ -10,8 +10,7 @@ use crate::fleet::leaving::is_withdrawn;
 use crate::fleet::{Fleet, NodeCounts};
 use crate::kind::ViolationKind;
 use crate::rules::creates::leaves;
-use crate::rules::fit;
-use crate::rules::pulls;
+use crate::rules::opt_in;
 use crate::rules::turns;
 use crate::violation::Findings;
 use daemonset::internal::{NodeIx, Placement};
@@ -127,8 +126,7 @@ fn waits(
     let is_change = matches!(context.actions.get(delete.action), Some(Action::UpdatePodInPlace { .. }));
     // With turns this was asked where the turn began.
     let asks_for_room = !is_change && rules(context.snapshot).is_none();
-    pulls::waits(context, place.node)
-        .or_else(|| if asks_for_room { fit::waits(context, place.node) } else { None })
+    opt_in::waits(context, place.node, || asks_for_room)
 }
 
 /// Whether an outdated pod is in excess beside a better one that leaves last, and leaves in this list: the node is left by all of them

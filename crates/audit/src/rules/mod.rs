@@ -8,6 +8,7 @@ mod fit;
 mod limits;
 mod list;
 mod manifests;
+mod opt_in;
 mod pull_manifests;
 mod pulls;
 mod revisions;

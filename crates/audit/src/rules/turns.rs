@@ -10,9 +10,8 @@ use crate::fleet::context::Context;
 use crate::kind::{BudgetFigure, ViolationKind};
 use crate::rules::changes;
 use crate::rules::creates::leaves;
-use crate::rules::fit;
 use crate::rules::limits;
-use crate::rules::pulls;
+use crate::rules::opt_in;
 use crate::violation::Findings;
 use daemonset::internal::{NodeIx, Placement, TaintView, tolerated};
 use daemonset::model::ObjectRef;
@@ -179,7 +178,7 @@ fn waits(context: &Context<'_>, fleet: &Fleet, node: NodeIx) -> Option<Violation
             rules(context.snapshot).is_some_and(|rules| rules.gates.iter().any(|gate| gate == "drained"));
         !is_emptied && !changes::is_possible_on(context, node)
     };
-    pulls::waits(context, node).or_else(|| fit::waits(context, node).filter(|_| asks_for_room()))
+    opt_in::waits(context, node, asks_for_room)
 }
 
 /// Nothing is left to do on the node, it is no node of the DaemonSet, or nobody has turns any more.

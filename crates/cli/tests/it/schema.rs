@@ -4,7 +4,7 @@ use crate::program::run;
 use daemonset::Policy;
 use daemonset::model::DaemonSet;
 use daemonset::policy::Permissions;
-use serde_json::{Map, Value, from_value, json};
+use serde_json::{Map, Value, from_str, from_value, json};
 
 /// The schema that the program prints.
 struct Schema(Value);
@@ -96,30 +96,8 @@ fn matches(pattern: &Value, text: &str) -> bool {
 
 /// Every field of a policy.
 fn whole() -> Value {
-    let selector = json!({"matchLabels": {"pool": "a"}, "matchExpressions": [{"key": "b", "operator": "In", "values": ["c"]}]});
-    json!({
-        "paused": false,
-        "approved": {"7": 2},
-        "waves": [{"nodes": selector, "upTo": "10%", "bakeSeconds": 60, "needsApproval": true}, {"upTo": 3}, {}],
-        "onFailure": {
-            "action": "Undo", "maxFailures": 1, "maxRestarts": 2, "availableWithinSeconds": 600, "waitingSeconds": 60,
-            "waitingReasons": ["ImagePullBackOff"], "progressDeadlineSeconds": 900,
-        },
-        "drive": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
-        "downNodes": "ExcuseIfDownBefore",
-        "lifecycle": "Respect",
-        "conditions": true,
-        "podNames": "OnePerNode",
-        "turn": {"cordon": true, "gates": ["drained"], "timeoutSeconds": 60, "onTimeout": "Proceed"},
-        "drain": {
-            "podSelector": selector, "evictWithoutController": true, "deleteEmptyDirData": true, "graceSeconds": 5,
-            "skipWaitForDeleteSeconds": 5,
-        },
-        "pull": {"parallel": 2, "timeoutSeconds": 60},
-        "inPlace": "IfPossible",
-        "fit": "Hold",
-        "priorityClassName": "high",
-    })
+    let whole: Value = from_str(include_str!("../../../../tests/data/whole.json")).unwrap();
+    whole["policy"].clone()
 }
 
 fn is_read(policy: &Value) -> bool {

@@ -7,7 +7,7 @@ use daemonset::internal::{
 };
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::{self, ContainerImage, Labels, NodeName, PodStatus, ResourceList, Taint, Toleration};
-use daemonset::policy::{FitPolicy, InPlacePolicy};
+use daemonset::policy::RuleReads;
 use daemonset::{Lifecycle, NodeView, PodView};
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -84,15 +84,9 @@ impl<'p> Reads<'p> {
         Reads { spec: None, patches: false, images: None, free: false, whole_pods: false };
 
     pub(super) fn new(spec: &'p Spec<'static>, images: &'p BTreeSet<String>) -> Self {
-        let policy = &spec.policy;
-        let fits = policy.fit != FitPolicy::Ignore;
-        Reads {
-            spec: Some(spec),
-            patches: policy.turn.is_some(),
-            images: policy.pull.as_ref().map(|_| images),
-            free: fits,
-            whole_pods: fits || policy.in_place != InPlacePolicy::Never,
-        }
+        // Without `..`: what a rule reads must be kept. The names are read from the objects.
+        let RuleReads { patches, images: of_nodes, free, whole_pods, names: _ } = RuleReads::of(&spec.policy);
+        Reads { spec: Some(spec), patches, images: of_nodes.then_some(images), free, whole_pods }
     }
 
     /// The name of the pod of a node, where each has one.
@@ -189,11 +183,11 @@ impl KeptNode {
 
     /// Whether other facts differ in the resource version at most.
     pub(super) fn is_but_for_version(&self, other: &KeptNode) -> bool {
-        let plain = |node: &KeptNode| {
-            (node.ready_since, node.placement, node.ready, node.unschedulable, node.unreachable)
-        };
-        plain(self) == plain(other)
-            && match (&self.rare, &other.rare) {
+        // Without `..`: a new fact is compared.
+        let KeptNode { name: _, rare, ready_since, placement, ready, unschedulable, unreachable } = self;
+        (ready_since, placement, ready) == (&other.ready_since, &other.placement, &other.ready)
+            && (unschedulable, unreachable) == (&other.unschedulable, &other.unreachable)
+            && match (rare, &other.rare) {
                 (Some(one), Some(other)) => one.is_but_for_version(other),
                 (one, other) => one.is_none() && other.is_none(),
             }
@@ -390,14 +384,28 @@ impl KeptPod {
 
     /// Whether other facts differ in the resource version at most.
     pub(super) fn is_but_for_version(&self, other: &KeptPod) -> bool {
-        let identity = |pod: &KeptPod| (pod.name_end, pod.uid_end, pod.node, pod.shared);
-        let times = |pod: &KeptPod| (pod.created_at, pod.ready_since);
-        let state = |pod: &KeptPod| (pod.phase, pod.ownership, pod.ready, pod.flags);
-        identity(self) == identity(other)
-            && times(self) == times(other)
-            && state(self) == state(other)
+        // Without `..`: a new fact is compared. The version is the end of the text.
+        let KeptPod {
+            text: _,
+            name_end,
+            uid_end,
+            rare,
+            created_at,
+            ready_since,
+            shared,
+            node,
+            next: _,
+            phase,
+            ownership,
+            ready,
+            flags,
+        } = self;
+        (name_end, uid_end, node, shared) == (&other.name_end, &other.uid_end, &other.node, &other.shared)
+            && (created_at, ready_since) == (&other.created_at, &other.ready_since)
+            && (phase, ownership, ready, flags)
+                == (&other.phase, &other.ownership, &other.ready, &other.flags)
             && (self.name(), self.uid()) == (other.name(), other.uid())
-            && self.rare == other.rare
+            && *rare == other.rare
     }
 
     pub(super) fn take_version_of(&mut self, other: KeptPod) {

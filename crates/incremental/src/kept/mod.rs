@@ -31,9 +31,10 @@ use apply::{images_of, keeps};
 use daemonset::internal::{
     Decision, Fleet, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement, Position,
     RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, goal_hash,
-    has_rules_of_turns, plan_decided, pull_pod_name,
+    plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
+use daemonset::policy::RuleReads;
 use daemonset::report::Evidence;
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::KeptEvaluations;
@@ -303,7 +304,7 @@ impl Kept {
 
     /// Whether decisions look at turns, pulls, changes in place, fit or one name for each node.
     pub(crate) fn has_turns(&self, memory: &Memory) -> bool {
-        self.objects.has_turns || memory.has_turns() || has_rules_of_turns(&self.spec.policy)
+        self.objects.has_turns || memory.has_turns() || RuleReads::of(&self.spec.policy).any()
     }
 
     /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.

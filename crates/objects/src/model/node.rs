@@ -45,6 +45,17 @@ impl Node {
     pub fn readiness(&self) -> Option<&NodeCondition> {
         self.status.conditions.iter().find(|condition| condition.kind == "Ready")
     }
+
+    /// The parts that plans read, but for its name and images, and of its conditions these: where they are equal, no plan differs.
+    #[doc(hidden)]
+    pub fn inputs(&self, is_read: fn(&NodeCondition) -> bool) -> impl PartialEq {
+        // Without `..`: a new field is read here, or named as one that never changes, or whose changes no plan reads.
+        let Node { metadata, spec, status } = self;
+        let NodeMeta { name: _, uid: _, resource_version: _, labels, annotations, kube: _ } = metadata;
+        let NodeStatus { conditions, images: _ } = status;
+        let conditions = conditions.iter().filter(|condition| is_read(condition));
+        (labels, annotations, spec, conditions.collect::<Vec<_>>())
+    }
 }
 
 impl NodeCondition {

@@ -11,6 +11,7 @@ use crate::words::well_known::{IN_PLACE_ANNOTATION, MIRROR_ANNOTATION};
 
 impl From<&NodeView<'_>> for Node {
     fn from(view: &NodeView<'_>) -> Self {
+        // Without `..`: a replay must decide as the snapshot did.
         let NodeView {
             name,
             labels,
@@ -19,11 +20,10 @@ impl From<&NodeView<'_>> for Node {
             ready,
             ready_since,
             lifecycle,
-            // `whole_node` has these.
+            // `whole_node` has the object, its annotations and whether it reports; the free resources are no part of a node.
             object: _,
             annotations: _,
             unreachable: _,
-            // A recording has them beside its nodes.
             free: _,
         } = *view;
         let status = |ready| if ready { "True" } else { "False" }.into();

@@ -7,14 +7,14 @@ use daemonset::Policy;
 use daemonset::internal::quantity::{amounts, pod_requests};
 use daemonset::kubernetes::free_resources;
 use daemonset::model::{NodeName, Pod, Quantity, ResourceList};
-use daemonset::policy::FitPolicy;
+use daemonset::policy::RuleReads;
 use std::collections::BTreeMap;
 
 impl Environment {
     /// The resources that no pod requests, of the nodes whose capacity is limited, for a policy that asks for them. `shown` are the
     /// objects that the controller sees.
     pub(crate) fn free(&self, policy: &Policy, shown: &Objects) -> BTreeMap<NodeName, ResourceList> {
-        if policy.fit != FitPolicy::Hold {
+        if !RuleReads::of(policy).free {
             return BTreeMap::new();
         }
         let limited = || self.kubelets.iter().filter(|(_, kubelet)| !kubelet.capacity.is_empty());

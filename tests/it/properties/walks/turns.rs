@@ -1,6 +1,7 @@
 //! Walks with turns, pulls and changes in place: policies that ask for them, and nodes, gates and pods that change on the way.
 
 use super::{Choices, Event, Walk};
+use crate::support::add_rules;
 use daemonset::model::{Node, Pod};
 use serde_json::{Value, from_value, json};
 
@@ -28,9 +29,7 @@ pub fn policy(choices: &mut Choices) -> Value {
     if choices.one_in(3) {
         policy["podNames"] = json!("OnePerNode");
     }
-    if choices.one_in(3) {
-        policy["priorityClassName"] = json!("system-node-critical");
-    }
+    add_rules(&mut policy);
     policy
 }
 

@@ -3,6 +3,7 @@
 use super::super::commands::Limits;
 use super::super::steering::{FailureChoice, Steering, UpTo, WaveChoice};
 use super::commands::{add_node, behaviour, set_version};
+use crate::support::add_rules;
 use daemonset::Policy;
 use daemonset::model::IntOrString;
 use daemonset::policy::{
@@ -107,7 +108,9 @@ impl Choices {
         if self.respects_lifecycle {
             policy.lifecycle = LifecyclePolicy::Respect;
         }
-        policy
+        let mut policy = serde_json::to_value(policy).unwrap();
+        add_rules(&mut policy);
+        serde_json::from_value(policy).unwrap()
     }
 }
 

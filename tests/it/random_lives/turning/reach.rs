@@ -87,7 +87,7 @@ fn name(event: &Event) -> Option<String> {
     })
 }
 
-/// The lives must reach each of these.
+/// The lives must reach each of these, and each wait of a candidate.
 pub const EVERYTHING: &[&str] = &[
     "Controller changes OutdatedAvailable",
     "Controller changes OutdatedNotReady",
@@ -125,17 +125,10 @@ pub const EVERYTHING: &[&str] = &[
     "delete PullDone: Done",
     "delete PullDone: Rejected",
     "delete PullDone: Unknown",
-    "outcome DoesNotFit",
     "outcome HeldByRollout",
-    "outcome InFlight",
     "outcome LeftAlone",
-    "outcome NodeUnreachable",
     "outcome TurnBegins",
-    "outcome TurnsKept",
     "outcome UpdateInPlace",
-    "outcome WaitsForGates",
-    "outcome WaitsForPull",
-    "outcome WaitsForRoom",
     "patch TurnBegins: Changed",
     "patch TurnBegins: Conflict",
     "patch TurnBegins: Rejected",

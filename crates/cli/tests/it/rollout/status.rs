@@ -265,9 +265,9 @@ fn a_steered_rollout_that_is_stuck_names_the_person_s_step() {
                kubectl rollout undo -n logging daemonset/agent
                kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-    # gives the failed version another chance
     ");
-    assert_snapshot!(stuck(&Fleet::with_policy("{pause: true}"), "stuck-invalid"), @"
+    assert_snapshot!(stuck(&Fleet::with_policy("{paused: 1}"), "stuck-invalid"), @"
     logging/agent: stuck: nothing moves until somebody does something; 5 nodes have an outdated pod, about 5 rounds left
-    Cause      a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
+    Cause      a, b, c, d, e: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: paused: invalid type: integer `1`, expected a boolean
     Run        kubectl edit daemonset -n logging agent
     ");
 }

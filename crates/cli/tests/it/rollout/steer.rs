@@ -90,8 +90,8 @@ fn a_resume_takes_the_annotation_away() {
     nothing is sent; this does it:
     kubectl annotate -n logging daemonset/agent rollout.daemonset/paused-
     ");
-    let invalid = Fleet::with_policy("{pause: true}");
-    assert_snapshot!(refused(&call(&invalid, "resume-invalid", "resume")), @r#"error: daemonsets.apps "agent" is not paused by annotation rollout.daemonset/paused, but it counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`"#);
+    let invalid = Fleet::with_policy("{paused: 1}");
+    assert_snapshot!(refused(&call(&invalid, "resume-invalid", "resume")), @r#"error: daemonsets.apps "agent" is not paused by annotation rollout.daemonset/paused, but it counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: paused: invalid type: integer `1`, expected a boolean"#);
 }
 
 #[test]
@@ -163,8 +163,8 @@ fn nothing_is_approved_where_no_wave_can_open() {
     assert_snapshot!(refused(&failed.call("approve-failed", "rollout approve")), @r#"error: daemonsets.apps "agent" has failed (it eats the disk): no wave opens before kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-"#);
     let done = Fleet::with_policy(WAVES).marked("completed", "2 2026-01-01T00:50:00Z");
     assert_snapshot!(refused(&done.call("approve-done", "rollout approve")), @r#"error: daemonsets.apps "agent" is rolled out: no wave waits for approval"#);
-    let invalid = Fleet::with_policy("{waves: [{upto: 1}], pause: true}");
-    assert_snapshot!(refused(&invalid.call("approve-invalid", "rollout approve")), @r#"error: daemonsets.apps "agent" counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`"#);
+    let invalid = Fleet::with_policy("{waves: [{upto: 1}], paused: 1}");
+    assert_snapshot!(refused(&invalid.call("approve-invalid", "rollout approve")), @r#"error: daemonsets.apps "agent" counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: paused: invalid type: integer `1`, expected a boolean; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`"#);
     let mut deleted = Fleet::with_policy(WAVES);
     deleted.daemon_set["metadata"]["deletionTimestamp"] = json!(NOW);
     assert_snapshot!(refused(&deleted.call("approve-deleted", "rollout approve")), @r#"error: daemonsets.apps "agent" has no rollout: the DaemonSet is being deleted, so that the controller does nothing"#);

@@ -81,9 +81,9 @@ pub(super) fn approval_of_another_revision() -> Cluster {
     Cluster::updated(3, HOUR).annotated("policy", waves).annotated("approved", "1=2")
 }
 
-/// `pause` is no field of a policy.
+/// A policy that can't be read.
 pub(super) fn typo() -> Cluster {
-    Cluster::updated(3, HOUR).annotated("policy", "{waves: [{upTo: 3}, {}], pause: false}")
+    Cluster::updated(3, HOUR).annotated("policy", "{waves: [{upTo: 3}, {}], paused: 1}")
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn an_approval_of_another_revision_is_told() {
 fn a_policy_with_a_typo_holds_the_rollout() {
     assert_snapshot!(typo().stuck(), @"
     logging/agent: stuck: nothing moves until somebody does something; 2 nodes have an outdated pod, about 2 rounds left
-    Cause      node-4, node-5: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: pause: unknown field `pause`, expected one of `paused`, `approved`, `waves`, `onFailure`, `drive`, `downNodes`, `lifecycle`, `conditions`, `podNames`, `turn`, `drain`, `pull`, `inPlace`, `fit`, `priorityClassName`
+    Cause      node-4, node-5: the rollout counts as paused, since its policy is invalid: annotation rollout.daemonset/policy: paused: invalid type: integer `1`, expected a boolean
     Run        kubectl edit daemonset -n logging agent
     ");
 }

@@ -135,15 +135,11 @@ fn policy() -> impl Strategy<Value = Value> {
         select(vec!["Never", "IfPossible", "IfPossible"]),
         select(vec!["Ignore", "Ignore", "Hold"]),
         select(vec![None, None, Some("OnePerNode")]),
-        select(vec![None, None, Some("system-node-critical")]),
     )
-        .prop_map(|(turn, pull, in_place, fit, names, priority)| {
+        .prop_map(|(turn, pull, in_place, fit, names)| {
             let mut policy = json!({"turn": turn, "pull": pull, "inPlace": in_place, "fit": fit});
             if let Some(names) = names {
                 policy["podNames"] = json!(names);
-            }
-            if let Some(priority) = priority {
-                policy["priorityClassName"] = json!(priority);
             }
             policy
         })

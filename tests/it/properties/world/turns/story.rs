@@ -1,7 +1,7 @@
 //! The objects of a fleet with turns, in the form of the API server.
 
 use super::{Answer, RandomContainer, RandomPull, RandomTurn, RandomTurnMemory, RandomTurns, TurningNode};
-use crate::support::{Given, PodStory, TURN_KEY, at, pod};
+use crate::support::{Given, PodStory, TURN_KEY, add_rules, at, pod};
 use daemonset_objects::internal::name_hash;
 use serde_json::{Value, json};
 
@@ -67,6 +67,7 @@ impl RandomTurns {
                 json["policy"][field] = value.clone();
             }
         }
+        add_rules(&mut json["policy"]);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::input::policy::InPlacePolicy;
 use crate::node::fleet::{Fleet, FleetPod};
-use crate::node::in_place::ImageChanges;
 use crate::pods::history::{History, RevisionRole};
 use crate::position::NodeIx;
+use crate::rules::in_place::ImageChanges;
 use daemonset_objects::RevisionView;
 use daemonset_objects::internal::{Phase, revision};
 use daemonset_objects::kubernetes::canonical_json;

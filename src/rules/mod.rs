@@ -1,16 +1,25 @@
-//! Why a candidate of the update waits for something else than a limit: its turn, its images, its room on the node.
-//!
-//! A choice leaves these candidates out, and their places go to the next ones.
+//! The opt-in rules, a room each, and why a candidate of the update waits for something else than a limit: its turn, its images, its room
+//! on the node. A choice leaves these candidates out, and their places go to the next ones.
+
+pub(crate) mod change;
+pub(crate) mod down_nodes;
+pub(crate) mod fit;
+#[warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
+pub(crate) mod gate;
+pub(crate) mod in_place;
+pub(crate) mod names;
+pub(crate) mod pull;
+pub(crate) mod turn;
+pub(crate) mod turn_end;
 
 use crate::action::RequeueReason;
 use crate::input::pod_wants::PodWants;
-use crate::input::policy::FitPolicy;
+use crate::input::policy::{FitPolicy, Rule};
 use crate::node::fleet::{Fleet, FleetPod};
-use crate::node::pull::PullPod;
 use crate::node::wait::Wait;
-use crate::node::{change, fit, pull, turn};
 use crate::pods::history::History;
 use crate::position::NodeIx;
+use crate::rules::pull::PullPod;
 use jiff::Timestamp;
 
 /// The part of one candidate.
@@ -39,15 +48,11 @@ pub(crate) struct Holds<'f, 'a> {
 }
 
 impl<'f, 'a> Holds<'f, 'a> {
-    /// `None` for most plans: without turns, pulls and fit, limits alone hold candidates.
+    /// `None` for most plans: without rules that read rare facts, limits alone hold candidates.
     pub(crate) fn new(fleet: &'f Fleet<'a>, history: &'f History<'f>) -> Option<Self> {
-        let rare = fleet.rare.as_ref()?;
-        let policy = &fleet.snapshot.spec.policy;
-        let asks =
-            policy.turn.is_some() || pull::rules(fleet.snapshot).is_some() || policy.fit == FitPolicy::Hold;
+        fleet.rare.as_ref()?;
         // Where a person deletes the pods, nothing is a candidate.
-        let applies = turn::updates(fleet.snapshot) && (asks || !rare.turns.is_empty());
-        applies.then_some(Holds { fleet, history })
+        turn::updates(fleet.snapshot).then_some(Holds { fleet, history })
     }
 
     /// `None` for a candidate that only a limit holds.
@@ -57,27 +62,34 @@ impl<'f, 'a> Holds<'f, 'a> {
         (hold != Hold::default()).then(|| Box::new(hold))
     }
 
-    /// The first thing that the candidate waits for.
+    /// The first thing that the candidate waits for, in the order of the rules.
     fn wait(&self, hold: &mut Hold, node: NodeIx, pod: &FleetPod) -> Option<Wait> {
-        let is_ready = pod.readiness.is_ready();
         // Found first, since a pull does not wait for the turn.
-        hold.lacks_images = self.lacks_images(hold, node, is_ready);
-        if turn::are_kept(self.fleet.snapshot) {
-            return Some(Wait::TurnsFrozen);
-        }
-        if let Some(wait) = self.wait_of_turn(hold, node) {
-            return Some(wait);
-        }
+        hold.lacks_images = self.lacks_images(hold, node, pod.readiness.is_ready());
+        Rule::ALL.iter().find_map(|rule| self.wait_by(*rule, hold, node, pod))
+    }
+
+    fn wait_by(&self, rule: Rule, hold: &mut Hold, node: NodeIx, pod: &FleetPod) -> Option<Wait> {
         // A pod that is not Ready serves nobody, and goes at once.
-        if !is_ready {
-            None
-        } else if hold.lacks_images {
-            Some(Wait::Pull)
-        } else {
-            let fit::Lacking { resource, .. } = self.lacking_resource(node, pod)?;
-            // A change in place needs no room.
-            hold.changes_at(change::retried_at(self.fleet, self.history, node, pod), RequeueReason::RetryDue);
-            Some(Wait::Fit { resource })
+        let is_ready = pod.readiness.is_ready();
+        match rule {
+            Rule::Turn if turn::are_kept(self.fleet.snapshot) => Some(Wait::TurnsFrozen),
+            Rule::Turn => self.wait_of_turn(hold, node),
+            Rule::Pull => (is_ready && hold.lacks_images).then_some(Wait::Pull),
+            Rule::Fit => {
+                let lacking = is_ready.then(|| self.lacking_resource(node, pod)).flatten()?;
+                // A change in place needs no room.
+                let retried_at = change::retried_at(self.fleet, self.history, node, pod);
+                hold.changes_at(retried_at, RequeueReason::RetryDue);
+                Some(Wait::Fit { resource: lacking.resource })
+            }
+            // They hold no candidate.
+            Rule::PodNames
+            | Rule::DownNodes
+            | Rule::Lifecycle
+            | Rule::Drain
+            | Rule::InPlace
+            | Rule::Priority => None,
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::input::placement::{Placement, kept_out_only_by_being_down};
 use crate::node::candidate::is_exception;
 use crate::node::fleet::Fleet;
-use crate::node::turn::{NodeTurn, are_kept, rules};
 use crate::position::NodeIx;
+use crate::rules::turn::{NodeTurn, are_kept, rules};
 
 /// Ends turns before all that the plan does: a node whose turn is over counts as any other.
 pub fn end_turns(fleet: &mut Fleet<'_>) {

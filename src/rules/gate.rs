@@ -1,7 +1,7 @@
 //! The turn of a node for programs that open its gates.
 
 use crate::input::spec::turn_key;
-use crate::node::turn::Turn;
+use crate::rules::turn::Turn;
 use daemonset_objects::kubernetes::well_known::{GATE_INFIX, TURN_PREFIX};
 use daemonset_objects::model::{DaemonSet, Node};
 

@@ -3,7 +3,7 @@
 //! The turn is kept on the Node itself, so that a crash, another leader and a person with kubectl see and end the same one.
 
 use crate::input::Snapshot;
-use crate::input::policy::{FitPolicy, InPlacePolicy, OnTimeout, PodNames, Policy, TurnMode, TurnPolicy};
+use crate::input::policy::{OnTimeout, RuleReads, TurnMode, TurnPolicy};
 use crate::input::spec::Spec;
 use crate::input::strategy::Strategy;
 use crate::position::NodeIx;
@@ -161,20 +161,10 @@ pub(crate) fn gated(turn: &NodeTurn<'_>, rules: &TurnPolicy) -> GatedTurn {
 /// each node has one of.
 pub(crate) fn needs_whole_objects(snapshot: &Snapshot<'_>) -> bool {
     let is_remembered = || snapshot.memory.as_ref().is_some_and(|memory| !memory.turns.is_empty());
-    has_rules_of_turns(&snapshot.spec.policy)
+    RuleReads::of(&snapshot.spec.policy).any()
         || is_remembered()
         || snapshot.nodes.iter().any(|node| has_turn(node, &snapshot.spec))
         || snapshot.pods.iter().any(|pod| is_of_turns(pod, &snapshot.spec.daemon_set.metadata.uid))
-}
-
-/// Whether a policy asks for turns, pulls, changes in place, fit, or names that each node has one of.
-pub fn has_rules_of_turns(policy: &Policy) -> bool {
-    let Policy { turn, pull, in_place, fit, pod_names, .. } = policy;
-    turn.is_some()
-        || pull.is_some()
-        || *in_place != InPlacePolicy::Never
-        || *fit != FitPolicy::Ignore
-        || *pod_names == PodNames::OnePerNode
 }
 
 /// Whether a node has the annotation of a turn of the DaemonSet.
