@@ -38,12 +38,6 @@ impl PodSelector {
         Ok(PodSelector(selector))
     }
 
-    /// The selector as it is written.
-    #[must_use]
-    pub fn as_label_selector(&self) -> &LabelSelector {
-        &self.0
-    }
-
     /// Whether it selects all pods.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::input::Snapshot;
 use crate::node::notes::foreign;
 use crate::node::wait::Wait;
 use crate::plan::steps::{Decision, Steps, decide};
-use crate::position::{NodeIx, PodIx};
+use crate::position::NodeIx;
 use crate::report::explain::plan_decided;
 use crate::report::{Plan, Warning};
 use crate::rules::pull::PullPod;
@@ -140,14 +140,13 @@ pub fn plan_with_details(snapshot: &Snapshot<'_>) -> (Plan, BTreeMap<NodeName, N
 
 fn of_steps(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> BTreeMap<NodeName, NodeDetail> {
     let fleet = &steps.fleet;
-    let names_taken: BTreeMap<NodeIx, PodIx> = steps.node_sync.names_taken.iter().copied().collect();
     let details = fleet.nodes.positions().map(|node| {
         let detail = NodeDetail {
             turn: fleet.turn(node).map(|turn| of_turn(snapshot, turn)),
             pull: of_pull(snapshot, steps, node),
             fit: of_fit(steps, node),
             in_place: in_place(snapshot, steps, node),
-            name_taken: names_taken.get(&node).and_then(|pod| foreign(snapshot, *pod)),
+            name_taken: steps.node_sync.name_taken_by(node).and_then(|pod| foreign(snapshot, pod)),
         };
         (NodeName::from(fleet.node_view(node).name), detail)
     });

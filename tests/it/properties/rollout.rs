@@ -1,13 +1,12 @@
 //! Properties of plans under a steered rollout, on random fleets with random policies and marks.
 
 use super::undo::undo;
-use super::world;
+use super::{planned, world};
 use crate::support::{Reach, apply, cases, draws, observe, on_delete, rolling};
 use daemonset::model::Labels;
 use daemonset::policy::{Binding, FailureAction};
 use daemonset::report::{NodePlacement, PodState, WaveProgress};
 use daemonset::{Action, CreateReason, DeleteReason, Plan, Policy, Recording, plan, reconcile};
-use daemonset_audit::audit;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -104,14 +103,6 @@ fn policy() -> impl Strategy<Value = Value> {
         .prop_map(|(paused, waves, on_failure, approved)| {
             json!({"paused": paused, "waves": waves, "onFailure": on_failure, "approved": approved})
         })
-}
-
-fn planned(recording: &Recording) -> Plan {
-    let snapshot = recording.snapshot().unwrap();
-    let plan = plan(&snapshot);
-    let violations = audit(&snapshot, &plan.actions);
-    assert!(violations.is_empty(), "{violations:#?}\n{:#?}", crate::support::everything(&plan));
-    plan
 }
 
 /// The same fleet under the current template alone: which nodes should run it, and which have it.

@@ -1,5 +1,6 @@
 //! Random states of an undo, and its promise: a template is restored once for each version that fails, whoever puts it back.
 
+use super::planned;
 use super::rollout::{driven, steered};
 use super::world::World;
 use crate::support::{Reach, apply, at, cases, observe};
@@ -7,7 +8,6 @@ use daemonset::model::ControllerRevision;
 use daemonset::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use daemonset::report::{RolloutStage, Warning};
 use daemonset::{Action, Plan, Recording, RolloutReason, plan};
-use daemonset_audit::audit;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -125,14 +125,6 @@ impl RandomUndo {
             recording.daemon_set.status = status.unwrap_or_else(|| recording.daemon_set.status.clone());
         }
     }
-}
-
-fn planned(recording: &Recording) -> Plan {
-    let snapshot = recording.snapshot().unwrap();
-    let plan = plan(&snapshot);
-    let violations = audit(&snapshot, &plan.actions);
-    assert!(violations.is_empty(), "{violations:#?}\n{:#?}", crate::support::everything(&plan));
-    plan
 }
 
 fn restored(plan: &Plan) -> Option<&str> {

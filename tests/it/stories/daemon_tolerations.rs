@@ -1,17 +1,10 @@
 //! `Policy::daemonTolerations` and `Policy::binding`: the ties of a pod to its node, and the taints that it tolerates there.
 
-use crate::support::{Given, given, new, node, on_delete, rolling};
-use daemonset::{Action, reconcile};
+use super::manifest::created;
+use crate::support::{given, new, node, on_delete, rolling};
+use daemonset::reconcile;
 use daemonset_audit::{ViolationKind, audit};
 use serde_json::{Value, json};
-
-fn created(given: &Given) -> Vec<Value> {
-    let pods = given.plan().actions.into_iter().filter_map(|action| match action {
-        Action::CreatePod { pod, .. } => Some(pod.to_value()),
-        _ => None,
-    });
-    pods.collect()
-}
 
 const CORDONED: &str = "node.kubernetes.io/unschedulable";
 

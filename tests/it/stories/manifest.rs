@@ -4,7 +4,7 @@ use crate::support::{Given, given, new, node, on_delete};
 use daemonset::Action;
 use serde_json::{Value, json};
 
-fn created(given: &Given) -> Vec<Value> {
+pub(super) fn created(given: &Given) -> Vec<Value> {
     let pods = given.plan().actions.into_iter().filter_map(|action| match action {
         Action::CreatePod { pod, .. } => Some(pod.to_value()),
         _ => None,

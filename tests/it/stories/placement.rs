@@ -1,5 +1,6 @@
 //! Placement: whether a node should run the pod.
 
+use crate::daemons_on::required;
 use crate::support::{Given, NodeStory, affinity, given, new, node, old, on_delete, rolling};
 use daemonset::report::NodePlacement;
 use serde_json::{Value, json};
@@ -25,11 +26,6 @@ fn placements(spec: &Value, nodes: impl IntoIterator<Item = NodeStory>) -> Vec<&
         other => panic!("{other:?}"),
     };
     given.plan().report.nodes.iter().map(|verdict| word(&verdict.placement)).collect()
-}
-
-fn required(terms: Value) -> Value {
-    let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
-    json!({"affinity": {"nodeAffinity": required}})
 }
 
 #[test]

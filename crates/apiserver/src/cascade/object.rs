@@ -2,9 +2,10 @@
 //!
 //! The garbage collector reads no more, either (v1.36 `metav1.PartialObjectMetadata`).
 
+use daemonset_objects::internal::{is_default, null_is_default};
 use daemonset_objects::model::{ObjectRef, OwnerReference, Uid};
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -107,18 +108,4 @@ impl Object {
         let mut references = self.metadata.owner_references.iter();
         references.any(|r| r.uid == *owner && r.block_owner_deletion == Some(true))
     }
-}
-
-/// Reads `null` as the type's default, as the API server's decoder does.
-fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// Leaves out a field that Kubernetes marks `omitempty`.
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -7,13 +7,14 @@ use super::side_watch::{Reading, SideWatch, Sink, resource_of};
 use crate::caches::{Caches, Key};
 use crate::queue::Queue;
 use crate::tasks::Tasks;
+use daemonset::internal::null_is_default;
 use daemonset::kubernetes::free_resources;
 use daemonset::model::{NodeName, Pod, PodMeta, PodSpec, PodStatus, ResourceList, Uid};
 use k8s_openapi::api::core::v1::Node as WholeNode;
 use kube::Client;
 use kube::core::ObjectMeta;
 use kube::runtime::watcher::Event;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,10 +32,6 @@ resource_of!(Capacity, WholeNode);
 struct NodeStatusForm {
     #[serde(default, deserialize_with = "null_is_default")]
     allocatable: ResourceList,
-}
-
-fn null_is_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResourceList, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// The free resources of the nodes, by name.

@@ -1,15 +1,11 @@
 //! Changes of pods in their place: each list breaks one rule.
 
 use super::broken;
+use crate::stories::turn::running;
 use crate::support::{Given, PodStory, at, given, node, old, rolling};
 use daemonset::Action;
 use daemonset_audit::ViolationKind as Kind;
 use serde_json::{Value, json};
-
-/// An old pod that runs.
-fn running() -> PodStory {
-    old().runs("old", "runtime://1", 3600)
-}
 
 fn fleet(pod: PodStory) -> Given {
     given(rolling(1)).node(node("a").has(pod)).policy(json!({"inPlace": "IfPossible"}))

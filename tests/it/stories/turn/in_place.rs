@@ -1,17 +1,12 @@
 //! Pods that the update changes in their place, and the time until their new containers count.
 
-use super::{outcome, taken};
+use super::{outcome, running, taken};
 use crate::support::{Given, NodeStory, PodStory, at, given, new, node, old, revision, rolling, surging};
 use daemonset::Action;
 use serde_json::{Value, json};
 
 fn in_place(given: Given) -> Given {
     given.policy(json!({"inPlace": "IfPossible"}))
-}
-
-/// An old pod whose container runs.
-fn running() -> PodStory {
-    old().runs("old", "runtime://1", 3600)
 }
 
 /// A new pod that was changed so many seconds ago, when it was `runtime://1`.

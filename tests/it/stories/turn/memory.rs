@@ -1,6 +1,6 @@
 //! What a memory has of turns, pulls and changes in place until a snapshot shows it.
 
-use super::{begun, outcome, taken};
+use super::{begun, outcome, running, taken};
 use crate::support::{Given, PodStory, at, given, new, node, now, old, pod, rolling, surging};
 use daemonset::model::ObjectRef;
 use daemonset::{Action, ActionOutcome, Memory};
@@ -125,10 +125,6 @@ fn in_place(pod: PodStory) -> Given {
         .node(node("a").has(pod))
         .node(node("b").has(running()))
         .policy(json!({"inPlace": "IfPossible"}))
-}
-
-fn running() -> PodStory {
-    old().runs("old", "runtime://1", 3600)
 }
 
 #[test]

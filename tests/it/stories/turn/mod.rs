@@ -13,7 +13,7 @@ mod priority;
 mod pull;
 mod room;
 
-use crate::support::Given;
+use crate::support::{Given, PodStory, old};
 use daemonset::{Action, TurnReason};
 use serde_json::{Value, json};
 
@@ -48,4 +48,9 @@ fn taken(given: &Given) -> Vec<String> {
         _ => None,
     };
     given.plan().actions.iter().filter_map(taken).collect()
+}
+
+/// An old pod whose container runs.
+pub(in crate::stories) fn running() -> PodStory {
+    old().runs("old", "runtime://1", 3600)
 }
