@@ -32,7 +32,7 @@
 //! # Example
 //!
 //! ```
-//! use kubectl_daemonset::kubectl::{Progress, status};
+//! use kubectl_daemonset::kubectl::{RolloutProgress, status};
 //! use serde_json::json;
 //!
 //! let web = json!({
@@ -41,7 +41,7 @@
 //!     "status": {"observedGeneration": 2, "desiredNumberScheduled": 4, "updatedNumberScheduled": 1}
 //! });
 //! let progress = status(&web, None)?;
-//! assert!(matches!(progress, Progress::Updating { updated: 1, desired: 4, .. }));
+//! assert!(matches!(progress, RolloutProgress::Updating { updated: 1, desired: 4, .. }));
 //! assert_eq!(
 //!     progress.to_string(),
 //!     "Waiting for daemon set \"web\" rollout to finish: 1 out of 4 new pods have been updated...\n"

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// A rollout of a version that works, simulated on fresh nodes. Where it fails, a deadline of the policy is too short.
 ///
 /// ```
-/// use daemonset_view::lint::{Rehearsal, Rule};
+/// use daemonset_view::lint::{LintRehearsal, Rule};
 /// use daemonset::model::{DaemonSet, Node};
 /// use daemonset::Policy;
 /// use daemonset::policy::RolloutPolicy;
@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 /// // A pod that is not available after 4 seconds fails the version, and no image is pulled so fast.
 /// let rollout: RolloutPolicy = from_value(json!({"onFailure": {"availableWithinSeconds": 4}}))?;
 /// let policy = Policy::default().rollout(rollout);
-/// let finding = Rehearsal::new(&daemon_set, &nodes, &policy).finding().unwrap();
+/// let finding = LintRehearsal::new(&daemon_set, &nodes, &policy).finding().unwrap();
 /// assert_eq!((finding.rule, finding.path.as_str()), (Rule::DeadlineTooShort, "policy.rollout.onFailure.availableWithinSeconds"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
