@@ -15,19 +15,20 @@
 //! a decision needs instead of whole objects. They are for reading: an object that is written back would lose all other
 //! fields. Write with an [`ApiCall`].
 //!
-//! `Resource::meta` lends metadata that is made at the first use, from the fields of the model:
+//! `Resource::meta` lends metadata that is made at the first use. It has each field that the model has, so that `labels()`,
+//! `annotations()` and `owner_references()` of `kube::ResourceExt` are the object's:
 //!
 //! | type | metadata |
 //! |---|---|
-//! | each | name, namespace, uid, resource version |
+//! | each | name, namespace, uid, resource version, labels, annotations |
 //! | `DaemonSet` | everything but `managedFields` |
-//! | `ControllerRevision` | labels, owners, creation and deletion timestamp |
-//! | `Pod` | owners, creation and deletion timestamp; **no labels**, which a fleet would hold twice: `pod.metadata.labels` has them |
-//! | `Node` | labels |
+//! | `ControllerRevision` | owners, creation and deletion timestamp; of the annotations the marks of a rollout |
+//! | `Pod` | owners, creation and deletion timestamp, grace period; after [`make_lean`](crate::model::Pod::make_lean) few annotations |
+//! | `Node` | of the annotations those of turns and their gates |
 //!
-//! So `pod.labels()` of `kube::ResourceExt` is empty, and `predicates::labels` sees no change of a pod. The lent metadata
+//! A field that the model does not have is absent there, too, such as the finalizers of a pod. The lent metadata
 //! does not follow changes of the model, and changes of the lent metadata are not written back to the model. A clone makes
-//! its own.
+//! its own: a reflector, which stores a clone of each object, holds no labels twice.
 use daemonset_objects::internal::has_template;
 use daemonset_objects::model::{ControllerRevision, DaemonSet, OwnerReference};
 

@@ -1,8 +1,7 @@
 //! The model's types as resources of `kube`: `Api<Pod>`, watchers and reflectors work with them as with the types of
 //! k8s-openapi, and hold the fields that a decision needs instead of whole objects.
 //!
-//! [`Resource::meta`] lends metadata that is made from the fields of the model; the documentation of `daemonset::kube` lists
-//! them.
+//! [`Resource::meta`] lends metadata with each field that the model has; the documentation of `daemonset::kube` lists them.
 
 use crate::model::{
     ControllerRevision, DaemonSet, DaemonSetMeta, Labels, Node, NodeMeta, OwnerReference, Pod, PodMeta,
@@ -60,42 +59,73 @@ impl DaemonSetMeta {
         let whole = serde_json::to_value(self).and_then(serde_json::from_value::<ObjectMeta>);
         // Only a member of a wrong type, which no API server stores, fails.
         whole.unwrap_or_else(|_| ObjectMeta {
-            labels: labels(&self.labels),
+            labels: pairs(&self.labels),
             ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
         })
     }
 }
 
+// Each takes the model's metadata apart without `..`: a field that is not lent would look absent.
+
 impl PodMeta {
-    /// Without labels: a second copy of them would be the largest part of a pod, and there are tens of thousands.
     fn object_meta(&self) -> ObjectMeta {
+        let PodMeta {
+            name,
+            namespace,
+            uid,
+            resource_version,
+            labels,
+            annotations,
+            owner_references,
+            creation_timestamp,
+            deletion_timestamp,
+            deletion_grace_period_seconds,
+            kube: _,
+        } = self;
         ObjectMeta {
-            owner_references: owners(&self.owner_references),
-            creation_timestamp: self.creation_timestamp.map(Time),
-            deletion_timestamp: self.deletion_timestamp.map(Time),
-            ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
+            labels: pairs(labels),
+            annotations: pairs(annotations),
+            owner_references: owners(owner_references),
+            creation_timestamp: creation_timestamp.map(Time),
+            deletion_timestamp: deletion_timestamp.map(Time),
+            deletion_grace_period_seconds: *deletion_grace_period_seconds,
+            ..identity(name, namespace, uid, resource_version)
         }
     }
 }
 
 impl RevisionMeta {
     fn object_meta(&self) -> ObjectMeta {
+        let RevisionMeta {
+            name,
+            namespace,
+            uid,
+            resource_version,
+            labels,
+            annotations,
+            owner_references,
+            creation_timestamp,
+            deletion_timestamp,
+            kube: _,
+        } = self;
         ObjectMeta {
-            labels: labels(&self.labels),
-            annotations: labels(&self.annotations),
-            owner_references: owners(&self.owner_references),
-            creation_timestamp: self.creation_timestamp.map(Time),
-            deletion_timestamp: self.deletion_timestamp.map(Time),
-            ..identity(&self.name, &self.namespace, &self.uid, &self.resource_version)
+            labels: pairs(labels),
+            annotations: pairs(annotations),
+            owner_references: owners(owner_references),
+            creation_timestamp: creation_timestamp.map(Time),
+            deletion_timestamp: deletion_timestamp.map(Time),
+            ..identity(name, namespace, uid, resource_version)
         }
     }
 }
 
 impl NodeMeta {
     fn object_meta(&self) -> ObjectMeta {
+        let NodeMeta { name, uid, resource_version, labels, annotations, kube: _ } = self;
         ObjectMeta {
-            labels: labels(&self.labels),
-            ..identity(self.name.as_str(), "", &self.uid, &self.resource_version)
+            labels: pairs(labels),
+            annotations: pairs(annotations),
+            ..identity(name.as_str(), "", uid, resource_version)
         }
     }
 }
@@ -115,7 +145,8 @@ fn text(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn labels(labels: &Labels) -> Option<std::collections::BTreeMap<String, String>> {
+/// Labels, or annotations.
+fn pairs(labels: &Labels) -> Option<std::collections::BTreeMap<String, String>> {
     let pairs = || labels.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
     (!labels.is_empty()).then(|| pairs().collect())
 }

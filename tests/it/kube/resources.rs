@@ -21,7 +21,7 @@ fn metadata_has_the_fields_of_the_model() {
     let metadata = json!({
         "name": "web-x", "namespace": "default", "uid": "u", "resourceVersion": "9", "generation": 4,
         "labels": {"app": "web"}, "annotations": {"a": "b"}, "creationTimestamp": "2026-01-01T00:00:00Z",
-        "deletionTimestamp": "2026-01-01T00:01:00Z",
+        "deletionTimestamp": "2026-01-01T00:01:00Z", "deletionGracePeriodSeconds": 30,
         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "web", "uid": "ds", "controller": true}],
     });
     let object = json!({"metadata": metadata});
@@ -35,13 +35,22 @@ fn metadata_has_the_fields_of_the_model() {
         assert_eq!(serde_json::to_value(&meta.deletion_timestamp).unwrap(), metadata["deletionTimestamp"]);
         assert_eq!(serde_json::to_value(&meta.creation_timestamp).unwrap(), metadata["creationTimestamp"]);
     }
-    assert_eq!(revision.labels()["app"], "web");
-    assert_eq!(pod.metadata.labels.get("app"), Some("web"));
-    assert_eq!(pod.meta().labels, None, "not twice");
+    assert_eq!(pod.meta().deletion_grace_period_seconds, Some(30));
     let ds: DaemonSet = serde_json::from_value(object.clone()).unwrap();
     assert_eq!(serde_json::to_value(ds.meta()).unwrap(), metadata, "all of it");
     assert_eq!(ds.object_ref(&()).uid.as_deref(), Some("u"), "kube's, as of each resource");
-    let node: Node = serde_json::from_value(object).unwrap();
+    let gate = json!({"turn.daemonset/x": "1", "of": "no interest"});
+    let node: Node =
+        serde_json::from_value(json!({"metadata": {"name": "web-x", "uid": "u", "resourceVersion": "9",
+            "labels": {"app": "web"}, "annotations": gate}}))
+        .unwrap();
+    for labels in [pod.labels(), revision.labels(), ds.labels(), node.labels()] {
+        assert_eq!(labels["app"], "web");
+    }
+    for annotations in [pod.annotations(), ds.annotations()] {
+        assert_eq!(annotations["a"], "b");
+    }
+    assert_eq!(node.annotations().keys().collect::<Vec<_>>(), ["turn.daemonset/x"], "as the model has them");
     assert_eq!((node.name_any().as_str(), node.uid().as_deref()), ("web-x", Some("u")));
     assert_eq!((node.resource_version().as_deref(), node.namespace()), (Some("9"), None));
 }
