@@ -7,20 +7,18 @@
 //! The binary chooses the version of Kubernetes of the types: it enables one of k8s-openapi's features `v1_*`.
 
 use crate::pod_manifest::PodManifest;
+use daemonset_objects::Problem;
 use daemonset_objects::k8s_openapi::read;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
-
-#[doc(inline)]
-pub use daemonset_objects::k8s_openapi::Unreadable;
 
 /// The pod to create, typed. Fields of the template that the types do not know are lost, so that the pod does not match its
 /// hash. [`PodManifest::to_value`] has all fields.
 ///
 /// # Errors
 /// When the template has a known field of another form.
-pub fn lossy_pod(manifest: &PodManifest) -> Result<Pod, Unreadable> {
+pub fn lossy_pod(manifest: &PodManifest) -> Result<Pod, Problem> {
     read(&manifest.to_value())
 }
 
@@ -30,6 +28,6 @@ pub fn lossy_pod(manifest: &PodManifest) -> Result<Pod, Unreadable> {
 ///
 /// # Errors
 /// When a known field has another form.
-pub fn lossy_revision(revision: &Value) -> Result<ControllerRevision, Unreadable> {
+pub fn lossy_revision(revision: &Value) -> Result<ControllerRevision, Problem> {
     read(revision)
 }

@@ -132,7 +132,7 @@ pub use action::{
 };
 #[doc(inline)]
 pub use daemonset_objects::{
-    Escaped, InvalidSnapshot, Lifecycle, NodeView, PodView, Problem, ProblemKind, RevisionView, kubernetes,
+    Escaped, InvalidInput, Lifecycle, NodeView, PodView, Problem, ProblemKind, RevisionView, kubernetes,
     model,
 };
 pub use input::memory::{ActionOutcome, Memory, Rejections};
@@ -143,7 +143,7 @@ pub use jiff;
 pub use plan::reconcile;
 pub use pod_manifest::PodManifest;
 pub use reconciler::{PlanError, Reconciler, Recorded, UnexpectedAction};
-pub use recording::{Recording, UnreadableRecording};
+pub use recording::Recording;
 pub use report::explain::plan;
 #[doc(inline)]
 pub use report::outlook;

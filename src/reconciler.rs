@@ -9,7 +9,7 @@ use crate::report::explain::plan;
 use crate::report::{Plan, Warning};
 use daemonset_objects::internal::lookup_hash;
 use daemonset_objects::model::{NodeName, Owner, Uid};
-use daemonset_objects::{InvalidSnapshot, Problem};
+use daemonset_objects::{InvalidInput, Problem};
 use jiff::Timestamp;
 use std::sync::Arc;
 use thiserror::Error;
@@ -161,7 +161,7 @@ pub enum UnexpectedAction {
 pub enum PlanError {
     /// The input is invalid.
     #[error(transparent)]
-    Snapshot(#[from] InvalidSnapshot),
+    Snapshot(#[from] InvalidInput),
     /// A manifest that the caller has made must not be created.
     #[error(transparent)]
     Manifest(#[from] InvalidManifest),
@@ -303,7 +303,7 @@ impl Reconciler {
         &mut self,
         objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    ) -> Result<Snapshot<'a>, InvalidInput> {
         let snapshot = self.checked(objects, at)?;
         self.last_plan = None;
         Ok(snapshot)
@@ -400,7 +400,7 @@ impl Reconciler {
         &mut self,
         objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    ) -> Result<Snapshot<'a>, InvalidInput> {
         let mut builder = Snapshot::builder(objects, at).memory(&self.memory).policy(&self.policy);
         if let Some(manifests) = &self.manifests {
             builder = builder.manifests(Arc::clone(manifests));

@@ -7,12 +7,11 @@ use daemonset_objects::internal::{null_is_default, whole_node, whole_pod};
 use daemonset_objects::model::{
     ControllerRevision, DaemonSet, Node, NodeName, Pod, ResourceList, TemplateFidelity,
 };
-use daemonset_objects::{InvalidSnapshot, NodeView};
+use daemonset_objects::{InvalidInput, NodeView, Problem};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use thiserror::Error;
 
 /// The whole input of one decision.
 ///
@@ -74,34 +73,12 @@ pub struct Recording {
     pub free: BTreeMap<NodeName, ResourceList>,
 }
 
-/// A text that is not a recording.
-///
-/// ```
-/// use daemonset::Recording;
-///
-/// let json = br#"{"now": "2026-01-01T12:00:00Z", "daemonSet": {"spec": {"minReadySeconds": "ten"}}}"#;
-/// let error = Recording::from_json(json).unwrap_err();
-/// assert_eq!(error.path, "daemonSet.spec.minReadySeconds");
-/// assert!(error.message.starts_with("invalid type: string \"ten\", expected i32"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{path}: {message}")]
-#[non_exhaustive]
-pub struct UnreadableRecording {
-    /// The field, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
-    pub path: String,
-    /// The decoder's message.
-    pub message: String,
-}
-
-impl UnreadableRecording {
-    fn at(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Self {
-        // A syntax error has no field: the path ends in a question mark or is empty.
-        let path = path.to_string();
-        let path = path.trim_end_matches('?').trim_end_matches('.');
-        let path = if path.is_empty() { "recording" } else { path }.to_owned();
-        UnreadableRecording { path, message: error.to_string() }
-    }
+/// The first field that can't be read, such as `daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable`; `recording` for the whole.
+fn unreadable(path: &serde_path_to_error::Path, error: &serde_json::Error) -> Problem {
+    // A syntax error has no field: the path ends in a question mark or is empty.
+    let path = path.to_string();
+    let path = path.trim_end_matches('?').trim_end_matches('.');
+    Problem::unreadable(if path.is_empty() { "recording" } else { path }, error)
 }
 
 impl Recording {
@@ -126,16 +103,25 @@ impl Recording {
     /// Reads one from JSON.
     ///
     /// # Errors
-    /// With the path of the first field that can't be read.
-    pub fn from_json(json: &[u8]) -> Result<Self, UnreadableRecording> {
+    /// The first field that can't be read; `recording` for the whole text.
+    ///
+    /// ```
+    /// use daemonset::Recording;
+    ///
+    /// let json = br#"{"now": "2026-01-01T12:00:00Z", "daemonSet": {"spec": {"minReadySeconds": "ten"}}}"#;
+    /// let problem = Recording::from_json(json).unwrap_err();
+    /// assert_eq!(problem.path, "daemonSet.spec.minReadySeconds");
+    /// assert!(problem.kind.to_string().starts_with("invalid type: string \"ten\", expected i32"));
+    /// ```
+    pub fn from_json(json: &[u8]) -> Result<Self, Problem> {
         // The common case first: tracking the path costs time.
         serde_json::from_slice(json).map_err(|first: serde_json::Error| {
             let deserializer = &mut serde_json::Deserializer::from_slice(json);
             let read: Result<Recording, _> = serde_path_to_error::deserialize(deserializer);
             match read {
-                Err(error) => UnreadableRecording::at(error.path(), error.inner()),
+                Err(error) => unreadable(error.path(), error.inner()),
                 // A whole recording with more text after it.
-                Ok(_) => UnreadableRecording { path: "recording".to_owned(), message: first.to_string() },
+                Ok(_) => Problem::unreadable("recording", first),
             }
         })
     }
@@ -145,7 +131,7 @@ impl Recording {
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](crate::SnapshotBuilder::check).
-    pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidSnapshot> {
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, InvalidInput> {
         self.builder().check()
     }
 

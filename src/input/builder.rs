@@ -7,7 +7,7 @@ use crate::input::observed::{Objects, ObservedAt};
 use crate::input::policy::Policy;
 use crate::input::spec::Spec;
 use crate::input::{Snapshot, check};
-use daemonset_objects::InvalidSnapshot;
+use daemonset_objects::InvalidInput;
 use daemonset_objects::internal::Problems;
 use daemonset_objects::model::Owner;
 use serde_json::Value;
@@ -88,20 +88,20 @@ impl<'a> SnapshotBuilder<'a> {
     /// );
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub fn check(self) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    pub fn check(self) -> Result<Snapshot<'a>, InvalidInput> {
         self.check_all(Problems::default())
     }
 
     /// As [`check`](Self::check), for a driver of this kind.
     #[doc(hidden)]
-    pub fn check_of_kind(self, kind: &Owner) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    pub fn check_of_kind(self, kind: &Owner) -> Result<Snapshot<'a>, InvalidInput> {
         let mut problems = Problems::default();
         check::kind(&self.objects.daemon_set.owner, kind, &mut problems);
         self.check_all(problems)
     }
 
     /// Goes on with the problems that are known.
-    fn check_all(self, mut problems: Problems) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    fn check_all(self, mut problems: Problems) -> Result<Snapshot<'a>, InvalidInput> {
         let SnapshotBuilder { objects, at, memory, policy, inputs, manifests } = self;
         let Objects { daemon_set, nodes, pods, revisions } = objects;
         let spec = Spec::compile(daemon_set, policy, inputs, &revisions, &mut problems);

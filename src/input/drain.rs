@@ -1,10 +1,10 @@
 //! The caller's choices about the drain of a node.
 
 use crate::input::pod_selector::PodSelector;
+use daemonset_objects::{InvalidInput, Problem};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use thiserror::Error;
 
 /// The choices of the caller, which setters change one by one. The default evicts the pods of controllers alone, none of them with local
 /// storage, and waits for terminating pods: `kubectl drain --ignore-daemonsets`.
@@ -66,16 +66,14 @@ crate::setters! {
 }
 
 impl TryFrom<Value> for DrainPolicy {
-    type Error = InvalidDrainPolicy;
+    type Error = InvalidInput;
 
-    fn try_from(value: Value) -> Result<Self, InvalidDrainPolicy> {
+    fn try_from(value: Value) -> Result<Self, InvalidInput> {
         let members = match value {
             Value::Null => return Ok(DrainPolicy::default()),
             Value::Object(members) => members,
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                return Err(InvalidDrainPolicy {
-                    problems: vec![PolicyProblem::new("", "must be an object")],
-                });
+                return Err(Problem::unreadable("", "must be an object").into());
             }
         };
         let (mut policy, mut problems) = (DrainPolicy::default(), Vec::new());
@@ -84,13 +82,14 @@ impl TryFrom<Value> for DrainPolicy {
         }
         // A map of serde_json may keep the order of the text: the same policy has the same problems.
         problems.sort_by(|a, b| a.path.cmp(&b.path));
-        if problems.is_empty() { Ok(policy) } else { Err(InvalidDrainPolicy { problems }) }
+        InvalidInput::if_any(problems)?;
+        Ok(policy)
     }
 }
 
 impl DrainPolicy {
     /// Sets one field.
-    fn read(&mut self, name: &str, value: &Value) -> Result<(), InvalidDrainPolicy> {
+    fn read(&mut self, name: &str, value: &Value) -> Result<(), InvalidInput> {
         match name {
             "podSelector" if value.is_null() => {}
             "podSelector" => self.pod_selector = PodSelector::read(value)?,
@@ -98,53 +97,24 @@ impl DrainPolicy {
             "deleteEmptyDirData" => self.delete_empty_dir_data = field(name, value)?,
             "graceSeconds" => self.grace_seconds = field(name, value)?,
             "skipWaitForDeleteSeconds" => self.skip_wait_for_delete_seconds = field(name, value)?,
-            _ => {
-                return Err(InvalidDrainPolicy { problems: vec![PolicyProblem::new(name, "unknown field")] });
-            }
+            _ => return Err(Problem::unreadable(name, "unknown field").into()),
         }
         Ok(())
     }
 }
 
 /// A value of one field; null is its default.
-fn field<T: Default + DeserializeOwned>(name: &str, value: &Value) -> Result<T, InvalidDrainPolicy> {
+fn field<T: Default + DeserializeOwned>(name: &str, value: &Value) -> Result<T, Problem> {
     let read: Result<Option<T>, _> = serde_path_to_error::deserialize(value);
-    let problem = |error| InvalidDrainPolicy { problems: vec![PolicyProblem::unreadable(name, &error)] };
-    read.map(Option::unwrap_or_default).map_err(problem)
+    read.map(Option::unwrap_or_default).map_err(|error| unreadable(name, &error))
 }
 
-/// All problems of a policy, by path; never empty.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-#[non_exhaustive]
-pub struct InvalidDrainPolicy {
-    /// The problems.
-    pub problems: Vec<PolicyProblem>,
-}
-
-/// A problem of one field of a policy.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{path}{}{message}", if path.is_empty() { "" } else { ": " })]
-#[non_exhaustive]
-pub struct PolicyProblem {
-    /// The field, as Kubernetes writes it: `podSelector.matchExpressions[0].operator`. Empty for the policy itself.
-    pub path: String,
-    /// The problem.
-    pub message: String,
-}
-
-impl PolicyProblem {
-    fn new(path: &str, message: &str) -> Self {
-        PolicyProblem { path: path.to_owned(), message: message.to_owned() }
-    }
-
-    /// A value of another type than the field.
-    pub(crate) fn unreadable(field: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
-        let path = match error.path().to_string().as_str() {
-            // The field's own value; `?` is that of an option.
-            "." | "?" => field.to_owned(),
-            inner => format!("{field}.{inner}"),
-        };
-        PolicyProblem { path, message: error.inner().to_string() }
-    }
+/// A value of another type than the field.
+pub(crate) fn unreadable(field: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> Problem {
+    let path = match error.path().to_string().as_str() {
+        // The field's own value; `?` is that of an option.
+        "." | "?" => field.to_owned(),
+        inner => format!("{field}.{inner}"),
+    };
+    Problem::unreadable(path, error.inner())
 }

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 ///     pods: &'a [model::Pod],
 ///     revisions: &'a [model::ControllerRevision],
 ///     now: jiff::Timestamp,
-/// ) -> Result<Snapshot<'a>, daemonset::InvalidSnapshot> {
+/// ) -> Result<Snapshot<'a>, daemonset::InvalidInput> {
 ///     Snapshot::builder(Observed { daemon_set, nodes, pods, revisions }, now).check()
 /// }
 /// ```

@@ -1,8 +1,8 @@
 //! The selector of the pods that a drain touches.
 
-use crate::input::drain::{InvalidDrainPolicy, PolicyProblem};
+use crate::input::drain::unreadable;
 use crate::input::strict_selector::StrictSelector;
-use daemonset_objects::Problem;
+use daemonset_objects::InvalidInput;
 use daemonset_objects::internal::Object;
 use daemonset_objects::kubernetes::Selector;
 use daemonset_objects::model::LabelSelector;
@@ -33,18 +33,9 @@ impl PodSelector {
     ///
     /// # Errors
     /// Every requirement that the API server refuses (v1.36 `apimachinery/pkg/labels/selector.go NewRequirement`).
-    pub fn new(selector: LabelSelector) -> Result<Self, InvalidDrainPolicy> {
-        match Selector::new(&selector, FIELD) {
-            Ok(_) => Ok(PodSelector(selector)),
-            Err(invalid) => {
-                let problems = invalid.problems.into_iter();
-                let problem = |problem: Problem| PolicyProblem {
-                    path: problem.path,
-                    message: problem.kind.to_string(),
-                };
-                Err(InvalidDrainPolicy { problems: problems.map(problem).collect() })
-            }
-        }
+    pub fn new(selector: LabelSelector) -> Result<Self, InvalidInput> {
+        Selector::new(&selector, FIELD)?;
+        Ok(PodSelector(selector))
     }
 
     /// The selector as it is written.
@@ -68,11 +59,9 @@ impl PodSelector {
     }
 
     /// Reads the field of a policy. It refuses members that a selector does not have: a misspelt `matchLabels` would select all pods.
-    pub(crate) fn read(value: &Value) -> Result<Self, InvalidDrainPolicy> {
+    pub(crate) fn read(value: &Value) -> Result<Self, InvalidInput> {
         let Object(strict): Object<StrictSelector> =
-            serde_path_to_error::deserialize(value).map_err(|error| InvalidDrainPolicy {
-                problems: vec![PolicyProblem::unreadable(FIELD, &error)],
-            })?;
+            serde_path_to_error::deserialize(value).map_err(|error| unreadable(FIELD, &error))?;
         PodSelector::new(strict.into())
     }
 }

@@ -1,9 +1,9 @@
 //! The caller's choices where Kubernetes, its proposals and its users differ.
 
-pub use crate::input::drain::{DrainPolicy, InvalidDrainPolicy, PolicyProblem};
+pub use crate::input::drain::DrainPolicy;
 pub use crate::input::permissions::{Permission, Permissions};
 pub use crate::input::pod_selector::PodSelector;
-pub use crate::input::rollout::annotations::{InvalidPolicyReason, InvalidRolloutPolicy};
+pub use crate::input::rollout::annotations::{AnnotationProblem, InvalidRolloutPolicy};
 pub use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy, Wave};
 pub use crate::input::turn::{FitPolicy, InPlacePolicy, OnTimeout, PullPolicy, TurnMode, TurnPolicy};
 

@@ -1,15 +1,16 @@
 //! Every field of a policy that can't be read, where a reader stops at the first one.
 
 use crate::input::Policy;
+use daemonset_objects::Problem;
 use serde_json::Value;
 
-/// Every field of a policy in JSON that can't be read: its path, and the problem.
-pub fn unreadable_fields(mut policy: Value) -> Vec<(String, String)> {
+/// Every field of a policy in JSON that can't be read.
+pub fn unreadable_fields(mut policy: Value) -> Vec<Problem> {
     let unreadable = |policy: &Value| {
         let read: Result<Policy, _> = serde_path_to_error::deserialize(policy);
-        read.err().map(|error| (error.path().to_string(), error.inner().to_string()))
+        read.err().map(|error| Problem::unreadable(error.path().to_string(), error.inner()))
     };
-    take_out_all(&mut policy, unreadable, |(path, _)| path)
+    take_out_all(&mut policy, unreadable, |problem| &problem.path)
 }
 
 /// Takes out one field after the other until there is no problem left: a reader stops at the first one.

@@ -68,9 +68,9 @@ fn add_readable(
     let is_of = |path: &str, field: &str| {
         path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    let is_readable = |field: &str| !unreadable.iter().any(|(path, _)| is_of(path, field));
+    let is_readable = |field: &str| !unreadable.iter().any(|problem| is_of(&problem.path, field));
     fields.extend(new.into_iter().filter(|(field, _)| is_readable(field)));
-    problems.extend(unreadable.iter().map(|(path, message)| format!("{source}: {path}: {message}")));
+    problems.extend(unreadable.iter().map(|problem| format!("{source}: {problem}")));
 }
 
 /// The values that the library refuses, which it checks with each snapshot.

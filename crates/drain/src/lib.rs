@@ -34,7 +34,8 @@ mod pod;
 mod verdict;
 
 #[doc(inline)]
-pub use daemonset::policy::{DrainPolicy, InvalidDrainPolicy, PodSelector, PolicyProblem};
+pub use daemonset::policy::{DrainPolicy, PodSelector};
+pub use daemonset::{InvalidInput, Problem, ProblemKind};
 
 pub use answer::{EvictionOutcome, Status, StatusCause, StatusDetails};
 pub use daemon::DaemonOwner;

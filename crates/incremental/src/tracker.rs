@@ -5,7 +5,7 @@ use daemonset::internal::{Placement, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::model::{Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
-    Action, ActionOutcome, InvalidSnapshot, Memory, Objects, ObservedAt, Plan, PlanError, Policy, Reconciler,
+    Action, ActionOutcome, InvalidInput, Memory, Objects, ObservedAt, Plan, PlanError, Policy, Reconciler,
     Recorded, Recording, Snapshot, plan,
 };
 use jiff::Timestamp;
@@ -150,7 +150,7 @@ impl Tracker {
         &mut self,
         objects: impl Into<Objects<'a>>,
         at: impl Into<ObservedAt>,
-    ) -> Result<Snapshot<'a>, InvalidSnapshot> {
+    ) -> Result<Snapshot<'a>, InvalidInput> {
         // The memory observes the objects beside the kept facts, which must not miss that.
         self.forget_objects();
         self.reconciler.snapshot(objects, at)

@@ -9,7 +9,7 @@
 //! | [`model`] | the objects as the API server writes them, with the fields that a decision reads |
 //! | [`kubernetes`] | the vocabulary that they share: selectors, names, canonical JSON, Go's JSON, images, whether a rollout is done |
 //! | [`PodView`], [`NodeView`], [`RevisionView`] | borrowed views, from the model's objects or from a store of another form |
-//! | [`Problem`], [`InvalidSnapshot`] | the problems of an input, by field path, all at once |
+//! | [`Problem`], [`InvalidInput`] | the problems of an input, by field path, all at once |
 //! | [`Escaped`] | text of others, for a terminal or a log |
 //!
 //! Pure: no I/O, no clock, no randomness, no environment.
@@ -36,7 +36,7 @@ mod words;
 pub use escaped::Escaped;
 /// The crate of the instants here: its `Timestamp` is that of every signature.
 pub use jiff;
-pub use problem::{InvalidSnapshot, Problem, ProblemKind};
+pub use problem::{InvalidInput, Problem, ProblemKind};
 pub use view::{Lifecycle, NodeView, PodView, RevisionView};
 
 /// The parts that `daemonset` and the crates around it use, of the same version. They are no part of the API, and change in any

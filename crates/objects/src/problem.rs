@@ -4,16 +4,32 @@ use std::borrow::Cow;
 use std::fmt;
 use thiserror::Error;
 
-/// All problems of a snapshot's input; never empty. Its text has the first ten of them, each cut where it is long, and the number of
+/// All problems of an input, such as a snapshot or a policy; never empty. Its text has the first ten of them, each cut where it is long, and the number of
 /// the others.
 ///
 /// See the example of [`Problem`], and that of `SnapshotBuilder::check` in the crate `daemonset`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}", list(.problems))]
 #[non_exhaustive]
-pub struct InvalidSnapshot {
-    /// In the order of the input: DaemonSet, policy, nodes, pods, revisions.
+pub struct InvalidInput {
+    /// In the order of the input. Those of a snapshot: DaemonSet, policy, nodes, pods, revisions.
     pub problems: Vec<Problem>,
+}
+
+/// For the crates that check input.
+#[doc(hidden)]
+impl InvalidInput {
+    /// # Errors
+    /// These problems, if there are any.
+    pub fn if_any(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(InvalidInput { problems }) }
+    }
+}
+
+impl From<Problem> for InvalidInput {
+    fn from(problem: Problem) -> Self {
+        InvalidInput { problems: vec![problem] }
+    }
 }
 
 /// The problems for a person.
@@ -54,11 +70,11 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{path}: {kind}")]
+#[error("{path}{}{kind}", if path.is_empty() { "" } else { ": " })]
 #[non_exhaustive]
 pub struct Problem {
     /// The field, as Kubernetes writes it: `spec.updateStrategy.rollingUpdate.maxUnavailable` for the DaemonSet's,
-    /// `pods[3].metadata.uid` for the lists'.
+    /// `pods[3].metadata.uid` for the lists'. Empty for the whole input.
     pub path: String,
     /// The problem.
     pub kind: ProblemKind,
@@ -78,11 +94,17 @@ pub enum ProblemKind {
         /// The valid values.
         must: String,
     },
-    /// The value has another type than the field.
+    /// The value has another type than the field, or no field has this name.
     #[non_exhaustive]
     Unreadable {
         /// The decoder's message.
         message: String,
+    },
+    /// The field is not permitted here.
+    #[non_exhaustive]
+    Forbidden {
+        /// Why.
+        why: String,
     },
     /// A list or a map has more entries than it may have.
     #[non_exhaustive]
@@ -114,6 +136,7 @@ impl fmt::Display for ProblemKind {
             ProblemKind::Required => f.write_str("Required value"),
             ProblemKind::Invalid { found, must } => write!(f, "Invalid value: {found}: {must}"),
             ProblemKind::Unreadable { message } => f.write_str(message),
+            ProblemKind::Forbidden { why } => write!(f, "Forbidden: {why}"),
             ProblemKind::TooMany { found, most } => {
                 write!(f, "Too many: {found}: must have at most {most} items")
             }
@@ -134,6 +157,7 @@ impl ProblemKind {
             ProblemKind::Required
             | ProblemKind::Invalid { .. }
             | ProblemKind::Unreadable { .. }
+            | ProblemKind::Forbidden { .. }
             | ProblemKind::TooLong { .. }
             | ProblemKind::Duplicate { .. } => false,
         }
@@ -164,8 +188,12 @@ impl Problem {
         Problem { path: path.into(), kind: ProblemKind::Duplicate { value: value.to_owned(), first } }
     }
 
-    pub fn unreadable(path: impl Into<String>, error: &serde_json::Error) -> Self {
-        Problem { path: path.into(), kind: ProblemKind::Unreadable { message: error.to_string() } }
+    pub fn unreadable(path: impl Into<String>, message: impl fmt::Display) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::Unreadable { message: message.to_string() } }
+    }
+
+    pub fn forbidden(path: impl Into<String>, why: String) -> Self {
+        Problem { path: path.into(), kind: ProblemKind::Forbidden { why } }
     }
 }
 
@@ -196,7 +224,7 @@ impl Problems {
     ///
     /// # Errors
     /// Everything collected, if anything was.
-    pub fn into_result(self) -> Result<(), InvalidSnapshot> {
-        if self.0.is_empty() { Ok(()) } else { Err(InvalidSnapshot { problems: self.0 }) }
+    pub fn into_result(self) -> Result<(), InvalidInput> {
+        InvalidInput::if_any(self.0)
     }
 }

@@ -8,7 +8,7 @@ use daemonset::{Policy, plan};
 use daemonset_apiserver::admission::template_change;
 use daemonset_placement::NodeShape;
 use daemonset_view::cause::{on_daemon_set, quoted};
-use daemonset_view::cluster::policy::{self, PolicyProblem};
+use daemonset_view::cluster::policy::{self, AnnotationProblem};
 use daemonset_view::cluster::{Choice, Input, Lines, Objects, Wanted, read_documents};
 use daemonset_view::lint::{Finding, Rule};
 use daemonset_view::on::{self, Answer};
@@ -60,9 +60,9 @@ impl Remark {
     }
 
     /// A problem that the linter leaves to the next look, since it stops at the first field that can't be read.
-    fn of_problem(problem: &PolicyProblem, path: String, line: Option<u64>) -> Self {
+    fn of_problem(problem: &AnnotationProblem, path: String, line: Option<u64>) -> Self {
         let severity = "Error".to_owned();
-        Remark { severity, path, why: problem.message.clone(), remedy: String::new(), line }
+        Remark { severity, path, why: problem.problem.kind.to_string(), remedy: String::new(), line }
     }
 }
 
@@ -121,12 +121,12 @@ pub(crate) fn tried(
 }
 
 /// The findings at the lines of a policy, with those problems that the linter has not told.
-fn in_margin(text: &str, findings: Vec<Finding>, problems: &[PolicyProblem]) -> Vec<Remark> {
+fn in_margin(text: &str, findings: Vec<Finding>, problems: &[AnnotationProblem]) -> Vec<Remark> {
     let annotation = format!("metadata.annotations[{}]", policy::POLICY);
     // A text that is too large is not read at all.
     let lines = (text.len() <= Policy::MAX_ANNOTATION_BYTES).then(|| Lines::of(text));
     let line = |path: &str| lines.as_ref()?.line(path.strip_prefix(&annotation)?);
-    let path_of = |problem: &PolicyProblem| match problem.path.as_str() {
+    let path_of = |problem: &AnnotationProblem| match problem.problem.path.as_str() {
         "" => annotation.clone(),
         path => format!("{annotation}.{path}"),
     };

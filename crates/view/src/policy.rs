@@ -147,11 +147,8 @@ pub fn normalize(
 pub fn message(error: &InvalidRolloutPolicy, file: Option<&str>) -> String {
     match file {
         Some(file) => {
-            let one = |problem: &InvalidRolloutPolicy| match problem.path.as_str() {
-                "" => problem.message.clone(),
-                path => format!("{path}: {}", problem.message),
-            };
-            format!("{file}: {}", error.all().map(one).collect::<Vec<_>>().join("; "))
+            let problems: Vec<String> = error.problems.iter().map(|one| one.problem.to_string()).collect();
+            format!("{file}: {}", problems.join("; "))
         }
         None => error.to_string(),
     }

@@ -3,7 +3,7 @@
 
 use crate::cause::{base_to_name, edit_of, quoted, undo_of};
 use crate::cluster::Input;
-use crate::cluster::policy::{self, PAUSED, PolicyProblem};
+use crate::cluster::policy::{self, AnnotationProblem, PAUSED};
 use crate::words::{self, count, labelled};
 use daemonset::model::{ControllerRevision, DaemonSet};
 use daemonset::policy::{FailureAction, RolloutPolicy};
@@ -22,7 +22,7 @@ pub struct Steered<'a> {
     daemon_set: &'a DaemonSet,
     mark_prefix: &'a str,
     /// Why it counts as paused, where its policy can't be read.
-    problems: &'a [PolicyProblem],
+    problems: &'a [AnnotationProblem],
     pub policy: &'a RolloutPolicy,
     pub plan: &'a Plan,
     pub report: &'a RolloutReport,
@@ -56,7 +56,7 @@ impl<'a> Steered<'a> {
     pub fn new(
         daemon_set: &'a DaemonSet,
         policy: &'a Policy,
-        problems: &'a [PolicyProblem],
+        problems: &'a [AnnotationProblem],
         plan: &'a Plan,
         now: Timestamp,
         plugin: &'a str,
@@ -109,7 +109,7 @@ impl<'a> Steered<'a> {
     /// Whether a policy that is to drive the update is invalid since Kubernetes' own controller, which reads no policy, still updates.
     pub fn lacks_on_delete(&self) -> bool {
         let is_its_own = !matches!(self.daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete");
-        is_its_own && self.problems.iter().any(|problem| problem.path == "drive")
+        is_its_own && self.problems.iter().any(|problem| problem.problem.path == "drive")
     }
 
     /// The meaning of a policy that is invalid.

@@ -2,15 +2,16 @@
 
 use crate::action::{Action, EventReason, EventType};
 use crate::input::policy::{
-    DrainPolicy, POWERFUL, Permission, Permissions, Policy, PolicyAnnotation, PolicyProblem, TurnMode,
+    DrainPolicy, POWERFUL, Permission, Permissions, Policy, PolicyAnnotation, TurnMode,
 };
 use crate::input::rollout::check::check_rollout;
 use crate::input::rollout::policy::RolloutPolicy;
 use crate::input::rollout::steering::{APPROVED, PAUSED, POLICY, PREFIX};
 use crate::input::{check, strategy, turn_check};
-use daemonset_objects::Problem;
 use daemonset_objects::internal::Problems;
 use daemonset_objects::model::DaemonSet;
+use daemonset_objects::{Problem, ProblemKind};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::{Map, Value};
 use std::fmt;
 use thiserror::Error;
@@ -28,57 +29,43 @@ const MAX_SHORT_BYTES: usize = 64;
 ///
 /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": r#"{"waves": [{"upto": 1}]}"#}}}))?;
 /// let invalid = Policy::from_annotations(&ds, &Permissions::default()).unwrap_err();
-/// assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), ("rollout.daemonset/policy", "waves[0].upto"));
+/// let first = &invalid.problems[0];
+/// assert_eq!((first.annotation.as_str(), first.problem.path.as_str()), ("rollout.daemonset/policy", "waves[0].upto"));
 /// assert!(invalid.policy(Policy::default()).rollout.is_some_and(|rollout| rollout.paused));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub struct InvalidRolloutPolicy {
-    /// The annotation.
-    pub annotation: String,
-    /// The field in its value, such as `waves[0].upTo`; empty for the whole. Of a value that is too large: the name of the
-    /// annotation without its prefix, such as `policy`; of too many entries: `rollout.waves`, `rollout.approved` or
-    /// `rollout.onFailure.waitingReasons`.
-    pub path: String,
-    /// The problem.
-    pub message: String,
-    /// Its kind.
-    pub reason: InvalidPolicyReason,
-    /// The problems after the first one, which have no further ones.
-    pub also: Vec<InvalidRolloutPolicy>,
+    /// All problems; never empty.
+    pub problems: Vec<AnnotationProblem>,
 }
 
-/// Why an annotation is not followed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// A problem with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum InvalidPolicyReason {
-    /// It can't be read, or could not be carried out.
-    #[default]
-    Invalid,
-    /// The field needs a power that the namespace does not have.
-    #[non_exhaustive]
-    NotPermitted {
-        /// The power.
-        power: Permission,
-    },
+pub struct AnnotationProblem {
+    /// The annotation; empty where the policy has other sources.
+    pub annotation: String,
+    /// The problem. Its path is the field in the value of the annotation, such as `waves[0].upTo`; empty for the whole. Of a value that is
+    /// too large: the name of the annotation without its prefix, such as `policy`; of too many entries: `rollout.waves`,
+    /// `rollout.approved` or `rollout.onFailure.waitingReasons`. A field that needs a power which the namespace does not have is
+    /// [`Forbidden`](ProblemKind::Forbidden).
+    pub problem: Problem,
 }
 
 /// All problems, in one line.
 impl fmt::Display for InvalidRolloutPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut named = "";
-        for (index, InvalidRolloutPolicy { annotation, path, message, .. }) in self.all().enumerate() {
+        for (index, AnnotationProblem { annotation, problem }) in self.problems.iter().enumerate() {
             if index > 0 {
                 f.write_str("; ")?;
             }
             if annotation != named {
                 write!(f, "annotation {annotation}: ")?;
             }
-            if !path.is_empty() {
-                write!(f, "{path}: ")?;
-            }
-            f.write_str(message)?;
+            write!(f, "{problem}")?;
             named = annotation;
         }
         Ok(())
@@ -86,34 +73,10 @@ impl fmt::Display for InvalidRolloutPolicy {
 }
 
 impl InvalidRolloutPolicy {
-    fn new(annotation: &str, path: &str, message: impl Into<String>) -> Self {
-        let (annotation, path) = (annotation.to_owned(), path.to_owned());
-        let reason = InvalidPolicyReason::Invalid;
-        InvalidRolloutPolicy { annotation, path, message: message.into(), reason, also: Vec::new() }
-    }
-
-    fn not_permitted(annotation: &str, field: &str, power: Permission) -> Self {
-        let message = format!(
-            "Forbidden: needs the power {power}, which the annotation {} of the Namespace does not give",
-            Permissions::ANNOTATION
-        );
-        let reason = InvalidPolicyReason::NotPermitted { power };
-        InvalidRolloutPolicy { reason, ..InvalidRolloutPolicy::new(annotation, field, message) }
-    }
-
-    /// This problem, and those after it.
-    pub fn all(&self) -> impl Iterator<Item = &Self> {
-        std::iter::once(self).chain(&self.also)
-    }
-
     /// # Errors
-    /// The first problem, with the others.
-    fn first_of(problems: Vec<Self>) -> Result<(), Self> {
-        let mut problems = problems.into_iter();
-        match problems.next() {
-            Some(first) => Err(InvalidRolloutPolicy { also: problems.collect(), ..first }),
-            None => Ok(()),
-        }
+    /// These problems, if there are any.
+    fn if_any(problems: Vec<AnnotationProblem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(InvalidRolloutPolicy { problems }) }
     }
 
     /// The policy to go on with: the caller's other choices, the rollout is paused, and turns stay as they are: a typing error must not
@@ -133,15 +96,37 @@ impl InvalidRolloutPolicy {
     /// The text of the event.
     #[doc(hidden)]
     pub fn sentence(&self) -> String {
-        let because =
-            if self.all().all(Self::is_not_permitted) { "is not permitted" } else { "can't be read" };
+        let because = if self.problems.iter().all(AnnotationProblem::is_not_permitted) {
+            "is not permitted"
+        } else {
+            "can't be read"
+        };
         format!("The rollout is paused, since its policy {because}: {self}")
+    }
+}
+
+/// For crates of the same version: [`internal`](crate::internal).
+#[doc(hidden)]
+impl AnnotationProblem {
+    pub fn new(annotation: &str, problem: Problem) -> Self {
+        AnnotationProblem { annotation: annotation.to_owned(), problem }
     }
 
     /// Whether the namespace lacks a power.
-    #[doc(hidden)]
     pub fn is_not_permitted(&self) -> bool {
-        matches!(self.reason, InvalidPolicyReason::NotPermitted { .. })
+        matches!(self.problem.kind, ProblemKind::Forbidden { .. })
+    }
+}
+
+/// As `annotation`, `path` and `message`.
+impl Serialize for AnnotationProblem {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let AnnotationProblem { annotation, problem: Problem { path, kind, .. } } = self;
+        let mut form = to.serialize_struct("AnnotationProblem", 3)?;
+        form.serialize_field("annotation", annotation)?;
+        form.serialize_field("path", path)?;
+        form.serialize_field("message", &kind.to_string())?;
+        form.end()
     }
 }
 
@@ -179,7 +164,7 @@ impl Policy {
     /// let text = r#"{"turn": {"cordon": true, "gates": ["drained"]}, "drain": {}}"#;
     /// let ds: DaemonSet = from_value(json!({"metadata": {"annotations": {"rollout.daemonset/policy": text}}}))?;
     /// let invalid = Policy::from_annotations(&ds, &Permissions::parse("turn")).unwrap_err();
-    /// assert_eq!(invalid.path, "drain");
+    /// assert_eq!(invalid.problems[0].problem.path, "drain");
     /// assert!(Policy::from_annotations(&ds, &Permissions::parse("turn,evict")).is_ok());
     /// # Ok::<(), serde_json::Error>(())
     /// ```
@@ -210,7 +195,7 @@ impl Policy {
             // A misspelt `paused` must not let a rollout go on.
             if key.starts_with(PREFIX) && ![POLICY, PAUSED, APPROVED].contains(&key) {
                 let message = "unknown annotation: must be policy, paused or approved";
-                problems.push(InvalidRolloutPolicy::new(key, "", message));
+                problems.push(AnnotationProblem::new(key, Problem::unreadable("", message)));
             }
         }
         let mut merged = self;
@@ -218,7 +203,9 @@ impl Policy {
         if let Some(text) = text_of(POLICY) {
             match read_policy(text, powers, read) {
                 Ok(annotation) => annotation.merge_into(&mut merged),
-                Err(found) => problems.extend(found),
+                Err(found) => {
+                    problems.extend(found.into_iter().map(|found| AnnotationProblem::new(POLICY, found)))
+                }
             }
         }
         // The short annotations come after the policy, whose rollout would replace theirs: a person who pauses prevails.
@@ -227,17 +214,17 @@ impl Policy {
                 Ok(true) => merged.rollout.get_or_insert_default().paused = true,
                 // As good as no annotation: it does not resume a rollout that the policy pauses.
                 Ok(false) => {}
-                Err(invalid) => problems.push(invalid),
+                Err(problem) => problems.push(AnnotationProblem::new(PAUSED, problem)),
             }
         }
         if let Some(text) = text_of(APPROVED) {
             let approval = parse_approved(text).map(|(number, count)| {
                 merged.rollout.get_or_insert_default().approved.insert(number, count);
             });
-            problems.extend(approval.err());
+            problems.extend(approval.err().map(|problem| AnnotationProblem::new(APPROVED, problem)));
         }
         // Only a whole policy is checked: a part that could not be read would bring problems that its author does not have.
-        InvalidRolloutPolicy::first_of(problems)?;
+        InvalidRolloutPolicy::if_any(problems)?;
         check_policy(ds, merged, &Value::Null)
     }
 
@@ -253,7 +240,7 @@ impl Policy {
     /// let policy = Policy::from_annotations(&ds, &Permissions::default()).unwrap();
     /// assert!(policy.clone().for_inputs(&ds, &Value::Null).is_ok());
     /// let invalid = policy.for_inputs(&ds, &json!({"memory": "1Gi"})).unwrap_err();
-    /// assert_eq!(invalid.path, "onFailure.action");
+    /// assert_eq!(invalid.problems[0].problem.path, "onFailure.action");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     ///
@@ -270,14 +257,14 @@ fn read_policy(
     text: &str,
     powers: &Permissions,
     read: impl FnOnce(&str) -> Result<Value, String>,
-) -> Result<PolicyAnnotation, Vec<InvalidRolloutPolicy>> {
+) -> Result<PolicyAnnotation, Vec<Problem>> {
     // Before the reader is asked: it takes memory in proportion to the text.
     check_length(Policy::MAX_ANNOTATION_BYTES, POLICY, text).map_err(|problem| vec![problem])?;
-    let value = read(text).map_err(|message| vec![InvalidRolloutPolicy::new(POLICY, "", message)])?;
+    let value = read(text).map_err(|message| vec![Problem::unreadable("", message)])?;
     // serde would read a list as the members in their order.
     let Value::Object(mut members) = value else {
         let must = "must be an object with the fields of a policy";
-        return Err(vec![InvalidRolloutPolicy::new(POLICY, "", must)]);
+        return Err(vec![Problem::unreadable("", must)]);
     };
     let mut problems = not_permitted(&members, powers);
     // Read apart, since its own reader has all of its problems. A null stays, so that the other members keep their order.
@@ -287,12 +274,12 @@ fn read_policy(
         let path = error.path().to_string();
         // A key that can't be read has no name there: the path ends in a question mark.
         let path = path.trim_end_matches(".?");
-        problems.push(InvalidRolloutPolicy::new(POLICY, path, error.inner().to_string()));
+        problems.push(Problem::unreadable(path, error.inner()));
     });
     let Ok(mut annotation) = annotation else { return Err(problems) };
-    let of_drain = |problem: PolicyProblem| match problem.path.as_str() {
-        "" => InvalidRolloutPolicy::new(POLICY, "drain", problem.message),
-        path => InvalidRolloutPolicy::new(POLICY, &format!("drain.{path}"), problem.message),
+    let of_drain = |mut problem: Problem| {
+        problem.path = format!("drain.{}", problem.path).trim_end_matches('.').to_owned();
+        problem
     };
     match drain.map(DrainPolicy::try_from).transpose() {
         Ok(drain) => annotation.drain = drain,
@@ -302,30 +289,35 @@ fn read_policy(
 }
 
 /// The fields that the powers do not permit, whatever is in them. One that is null is absent.
-fn not_permitted(members: &Map<String, Value>, powers: &Permissions) -> Vec<InvalidRolloutPolicy> {
+fn not_permitted(members: &Map<String, Value>, powers: &Permissions) -> Vec<Problem> {
     let is_there = |field: &str| members.get(field).is_some_and(|value| !value.is_null());
     let beyond = POWERFUL.iter().filter(|(field, power)| is_there(field) && !powers.has(*power));
-    beyond.map(|(field, power)| InvalidRolloutPolicy::not_permitted(POLICY, field, *power)).collect()
+    let problem = |(field, power): &(&str, Permission)| {
+        let source = Permissions::ANNOTATION;
+        let why =
+            format!("needs the power {power}, which the annotation {source} of the Namespace does not give");
+        Problem::forbidden(*field, why)
+    };
+    beyond.map(problem).collect()
 }
 
-fn check_length(most: usize, key: &str, text: &str) -> Result<(), InvalidRolloutPolicy> {
-    if text.len() <= most {
-        return Ok(());
-    }
-    let Problem { path, kind, .. } = Problem::too_long(key.strip_prefix(PREFIX).unwrap_or_default(), most);
-    Err(InvalidRolloutPolicy::new(key, &path, kind.to_string()))
+fn check_length(most: usize, key: &str, text: &str) -> Result<(), Problem> {
+    let is_short = text.len() <= most;
+    is_short
+        .then_some(())
+        .ok_or_else(|| Problem::too_long(key.strip_prefix(PREFIX).unwrap_or_default(), most))
 }
 
-fn parse_paused(text: &str) -> Result<bool, InvalidRolloutPolicy> {
+fn parse_paused(text: &str) -> Result<bool, Problem> {
     check_length(MAX_SHORT_BYTES, PAUSED, text)?;
     match text {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(invalid(PAUSED, text, "must be \"true\" or \"false\"")),
+        _ => Err(Problem::invalid("", text, "must be \"true\" or \"false\"")),
     }
 }
 
-fn parse_approved(text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
+fn parse_approved(text: &str) -> Result<(i64, u32), Problem> {
     check_length(MAX_SHORT_BYTES, APPROVED, text)?;
     // Digits only: Rust's own parser would take a `+`, too.
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -334,11 +326,7 @@ fn parse_approved(text: &str) -> Result<(i64, u32), InvalidRolloutPolicy> {
         is_number.then(|| Some((number.parse().ok()?, count.parse().ok()?)))?
     });
     let must = "must be the number of a revision and a count of waves, as \"7=2\"";
-    parsed.ok_or_else(|| invalid(APPROVED, text, must))
-}
-
-fn invalid(key: &str, text: &str, must: &str) -> InvalidRolloutPolicy {
-    InvalidRolloutPolicy::new(key, "", format!("Invalid value: {text:?}: {must}"))
+    parsed.ok_or_else(|| Problem::invalid("", text, must))
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
@@ -351,14 +339,14 @@ fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy
     turn_check::check_alone(ds, &policy, &mut problems);
     check::priority_class(&policy, &mut problems);
     let Err(invalid) = problems.into_result() else { return Ok(policy) };
-    let of_policy = |Problem { path, kind, .. }: Problem| {
+    let of_policy = |mut problem: Problem| {
         // The author knows no `policy.rollout`: the fields of the rollout are members of the value itself. A count keeps the
-        // prefix, as `InvalidRolloutPolicy::path` documents.
-        let path = path.strip_prefix("policy.").unwrap_or(&path);
-        let of_value = path.strip_prefix("rollout.").filter(|_| !kind.is_of_count());
-        let path = of_value.unwrap_or(path);
-        InvalidRolloutPolicy::new(source, path, kind.to_string())
+        // prefix, as `AnnotationProblem::problem` documents.
+        let path = problem.path.strip_prefix("policy.").unwrap_or(&problem.path);
+        let of_value = path.strip_prefix("rollout.").filter(|_| !problem.kind.is_of_count());
+        problem.path = of_value.unwrap_or(path).to_owned();
+        AnnotationProblem::new(source, problem)
     };
-    InvalidRolloutPolicy::first_of(invalid.problems.into_iter().map(of_policy).collect())?;
+    InvalidRolloutPolicy::if_any(invalid.problems.into_iter().map(of_policy).collect())?;
     Ok(policy)
 }

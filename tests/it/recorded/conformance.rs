@@ -5,7 +5,7 @@
 use crate::properties::changes::{History, live};
 use crate::support::round_trip;
 use daemonset::policy::PodNames;
-use daemonset::{Action, CreateReason, DeleteReason, InvalidSnapshot, Plan, Recording, plan, reconcile};
+use daemonset::{Action, CreateReason, DeleteReason, InvalidInput, Plan, Recording, plan, reconcile};
 use daemonset_audit::audit;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn check_case(case: &Case, line: &str, goes_by_objects: bool) -> Vec<String> {
         Err(error) => return check_error(&case.contract, &[error.path]),
     };
     match recording.snapshot() {
-        Err(InvalidSnapshot { problems, .. }) => {
+        Err(InvalidInput { problems, .. }) => {
             check_error(&case.contract, &problems.into_iter().map(|p| p.path).collect::<Vec<_>>())
         }
         Ok(snapshot) => {

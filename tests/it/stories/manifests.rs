@@ -408,7 +408,7 @@ fn an_undo_in_annotations_pauses_where_there_are_inputs() {
     assert_eq!(planned(read.clone()).unwrap_err().problems()[0].path, "policy.rollout.onFailure.action");
     let invalid = read.for_inputs(daemon_set, &manifests.inputs()).unwrap_err();
     assert_eq!(
-        (invalid.annotation.as_str(), invalid.path.as_str()),
+        (invalid.problems[0].annotation.as_str(), invalid.problems[0].problem.path.as_str()),
         ("rollout.daemonset/policy", "onFailure.action")
     );
     assert!(planned(invalid.policy(Policy::default())).is_ok());

@@ -5,7 +5,7 @@ use super::marks::Marks;
 use super::nodes::may_fail;
 use daemonset::kubernetes::Selector;
 use daemonset::policy::{FailurePolicy, RolloutPolicy, Wave};
-use daemonset::{InvalidSnapshot, NodeView, Snapshot};
+use daemonset::{InvalidInput, NodeView, Snapshot};
 use jiff::SignedDuration;
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl Waves {
 }
 
 /// The selectors of waves.
-pub(super) struct Matcher<'p>(Vec<Option<Result<Selector<'p>, InvalidSnapshot>>>);
+pub(super) struct Matcher<'p>(Vec<Option<Result<Selector<'p>, InvalidInput>>>);
 
 impl<'p> Matcher<'p> {
     pub(super) fn new(waves: &'p [Wave]) -> Self {

@@ -1,7 +1,7 @@
 //! `kubectl daemonset rollout status`: kubectl's answer and, where a policy steers the rollout, its waves, the evidence of a
 //! failure, and the next step.
 
-use crate::cluster::policy::PolicyProblem;
+use crate::cluster::policy::AnnotationProblem;
 use crate::cluster::{Choice, Chosen, Input, Needs, Objects, Source, Wanted};
 use crate::rollout::args::From;
 use crate::rollout::{plain_table, steered};
@@ -27,7 +27,7 @@ struct Data<'a> {
     progress: Option<Progress>,
     now: Timestamp,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    policy_problems: &'a [PolicyProblem],
+    policy_problems: &'a [AnnotationProblem],
     rollout: Option<RolloutData<'a>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     details: &'a Details,

@@ -3,7 +3,7 @@
 //! As for the other changes nothing is sent: the answer is that of a dry run of kubectl, and the command that makes the change is on
 //! standard error, its patches in the JSON.
 
-use crate::cluster::policy::{self, APPROVED, PAUSED, PolicyProblem, set_annotation};
+use crate::cluster::policy::{self, APPROVED, AnnotationProblem, PAUSED, set_annotation};
 use crate::cluster::{Choice, Chosen, Needs, Objects, Source, Wanted, name, namespace};
 use crate::rollout::args::From;
 use crate::rollout::preview::EXAMPLE_POLICY;
@@ -23,7 +23,7 @@ struct Subject {
     daemon_set: Value,
     policy: Policy,
     powers: Permissions,
-    problems: Vec<PolicyProblem>,
+    problems: Vec<AnnotationProblem>,
 }
 
 /// Why a change is not made: the words after the DaemonSet's name.
@@ -195,7 +195,7 @@ fn annotation<'v>(daemon_set: &'v Value, key: &str) -> Option<&'v str> {
     daemon_set.get("metadata")?.get("annotations")?.get(key)?.as_str()
 }
 
-fn counts_as_paused(problems: &[PolicyProblem]) -> String {
+fn counts_as_paused(problems: &[AnnotationProblem]) -> String {
     format!("it counts as paused, since its policy is invalid: {}", policy::in_words(problems, None))
 }
 

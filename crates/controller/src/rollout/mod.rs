@@ -23,7 +23,7 @@ fn annotations(ds: &DaemonSet) -> impl Iterator<Item = (&str, &str)> {
 #[derive(Debug, Clone, Default)]
 pub struct Rollout {
     /// The problem of the policy that was reported last.
-    problem: Option<policy::PolicyProblem>,
+    problem: Option<policy::PolicyEvent>,
     /// The marks that were written, and that no watch has shown yet.
     pub written: WrittenRevisions,
     /// The part of it that events have reported.

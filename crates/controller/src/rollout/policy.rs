@@ -5,7 +5,7 @@ use crate::yaml;
 use daemonset::Policy;
 use daemonset::internal::steering;
 use daemonset::model::DaemonSet;
-use daemonset::policy::{InvalidRolloutPolicy, Permissions, TurnMode};
+use daemonset::policy::{AnnotationProblem, Permissions, TurnMode};
 
 /// Where the policies of the DaemonSets come from.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct PolicyReading {
     /// The policy in force; `None` if this process leaves the DaemonSet alone.
     pub policy: Option<Policy>,
     /// A problem that its author should know.
-    pub problem: Option<PolicyProblem>,
+    pub problem: Option<PolicyEvent>,
     /// Who carries out its turns.
     pub turns_of: TurnsOf,
 }
@@ -47,7 +47,7 @@ pub enum TurnsOf {
 
 impl PolicyReading {
     /// The same, which leaves turns as they are to the process that carries them out. The problem is told where there is no other.
-    pub(crate) fn leaving_turns(self, problem: PolicyProblem) -> Self {
+    pub(crate) fn leaving_turns(self, problem: PolicyEvent) -> Self {
         let policy = self.policy.map(|policy| policy.turn(TurnMode::Keep));
         PolicyReading { policy, problem: self.problem.or(Some(problem)), turns_of: TurnsOf::Driver }
     }
@@ -64,7 +64,7 @@ pub struct Granted {
 
 /// A problem of a policy, as an event about the DaemonSet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyProblem {
+pub struct PolicyEvent {
     /// The reason of the event.
     pub reason: &'static str,
     /// Its text.
@@ -116,7 +116,7 @@ impl Policies {
         let policy = Some(policy.drive(None));
         let reading = PolicyReading { policy, problem: unreadable, turns_of: TurnsOf::This };
         // Without `drive` each turn would end here as soon as the driver has begun it.
-        if is_driven { reading.leaving_turns(PolicyProblem::not_driven(ds)) } else { reading }
+        if is_driven { reading.leaving_turns(PolicyEvent::not_driven(ds)) } else { reading }
     }
 
     /// A policy that can't be read drives nothing: nobody knows within which limits.
@@ -157,40 +157,40 @@ pub(crate) fn may_need_powers(ds: &DaemonSet) -> bool {
 
 /// The policy to go on with. One that can't be read, is not permitted, or does not fit the DaemonSet, is a problem, and the rollout is
 /// paused.
-fn with_annotations(of_file: &Policy, ds: &DaemonSet, granted: &Granted) -> (Policy, Option<PolicyProblem>) {
+fn with_annotations(of_file: &Policy, ds: &DaemonSet, granted: &Granted) -> (Policy, Option<PolicyEvent>) {
     let invalid = match of_file.clone().with_annotations(ds, &granted.powers, yaml::read) {
         Ok(policy) => return (policy, None),
         Err(invalid) => invalid,
     };
-    let sentence = if invalid.annotation.is_empty() {
+    let sentence = if invalid.problems.iter().all(|problem| problem.annotation.is_empty()) {
         format!("The rollout is paused, since the policy of --policy does not fit: {invalid}")
     } else {
         invalid.sentence()
     };
-    let is_not_permitted = invalid.all().any(InvalidRolloutPolicy::is_not_permitted);
+    let is_not_permitted = invalid.problems.iter().any(AnnotationProblem::is_not_permitted);
     let unknown = granted.unreadable.iter().filter(|_| is_not_permitted);
     let unknown: String = unknown.map(|reason| format!(" (no namespace can be read: {reason})")).collect();
-    let problem = PolicyProblem::new(ds, "InvalidRolloutPolicy", sentence + &unknown);
+    let problem = PolicyEvent::new(ds, "InvalidRolloutPolicy", sentence + &unknown);
     (invalid.policy(of_file.clone()), Some(problem))
 }
 
-impl PolicyProblem {
+impl PolicyEvent {
     fn new(ds: &DaemonSet, reason: &'static str, message: String) -> Self {
         let texts = annotations(ds).map(|(key, text)| (key.to_owned(), text.to_owned())).collect();
-        PolicyProblem { reason, message, texts }
+        PolicyEvent { reason, message, texts }
     }
 
     fn not_driven(ds: &DaemonSet) -> Self {
         let message = "The policy drives the update, but this controller runs without --drive: outdated pods wait until a driver or a \
                        person deletes them";
-        PolicyProblem::new(ds, "UpdateNotDriven", message.to_owned())
+        PolicyEvent::new(ds, "UpdateNotDriven", message.to_owned())
     }
 
     /// Another process begins turns that this one has ended, since its policy asks for none.
     pub(crate) fn turns_of_another(ds: &DaemonSet) -> Self {
         let message = "Another process begins turns of nodes, for which this controller's policy does not ask: they are left to it. Do both \
                        have the same --policy?";
-        PolicyProblem::new(ds, "TurnsOfAnother", message.to_owned())
+        PolicyEvent::new(ds, "TurnsOfAnother", message.to_owned())
     }
 
     /// The policy holds pods that do not fit, and this process does not know what is free.
@@ -198,13 +198,13 @@ impl PolicyProblem {
         let message = format!(
             "Each new pod counts as one that fits, since the pods of the cluster can't be read: {reason}"
         );
-        PolicyProblem::new(ds, "FitUnknown", message)
+        PolicyEvent::new(ds, "FitUnknown", message)
     }
 }
 
 impl super::Rollout {
     /// The problem, if it was not reported yet.
-    pub(crate) fn new_problem(&mut self, problem: Option<PolicyProblem>) -> Option<&PolicyProblem> {
+    pub(crate) fn new_problem(&mut self, problem: Option<PolicyEvent>) -> Option<&PolicyEvent> {
         let is_new = self.problem != problem;
         self.problem = problem;
         self.problem.as_ref().filter(|_| is_new)

@@ -11,7 +11,7 @@ use crate::turns::whole_pods::WholePods;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::report::{RolloutReport, RolloutStage, Warning};
 use daemonset::{
-    EventType, InvalidSnapshot, NodeView, Objects, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
+    EventType, InvalidInput, NodeView, Objects, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
 };
 use daemonset_audit::{Violation, audit};
 use daemonset_executor::internal::is_of_turns;
@@ -98,7 +98,7 @@ fn violations<'i>(
     plan: &Plan,
     list: impl FnOnce() -> Objects<'i>,
     at: ObservedAt,
-) -> Result<Vec<Violation>, InvalidSnapshot> {
+) -> Result<Vec<Violation>, InvalidInput> {
     if !plan.acts() {
         return Ok(Vec::new());
     }
@@ -328,7 +328,7 @@ impl Worker {
     }
 
     /// Reports a DaemonSet that can't be planned, once: only its author can correct it, and a correction enqueues it again.
-    fn report_invalid(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet, invalid: &InvalidSnapshot) {
+    fn report_invalid(&self, key: &Key, ds: &DaemonSet, state: &mut PerDaemonSet, invalid: &InvalidInput) {
         for problem in state.new_messages(vec![invalid.to_string()]) {
             tracing::error!(daemonset = %key, problem, "the DaemonSet is invalid and is not reconciled");
             self.metrics.failures.inc();

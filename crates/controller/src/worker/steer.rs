@@ -4,7 +4,7 @@ use super::{Mode, Worker};
 use crate::caches::Key;
 use crate::executor::Executor;
 use crate::per_daemon_set::PerDaemonSet;
-use crate::rollout::policy::{Granted, PolicyProblem, PolicyReading};
+use crate::rollout::policy::{Granted, PolicyEvent, PolicyReading};
 use crate::turns::{Free, Reading};
 use daemonset::model::DaemonSet;
 use daemonset::policy::{FitPolicy, Permissions};
@@ -29,7 +29,7 @@ impl Worker {
             && ds.spec.update_strategy.kind == "OnDelete"
             && self.turns.are_anothers(ds, &self.caches)
         {
-            reading = reading.leaving_turns(PolicyProblem::turns_of_another(ds));
+            reading = reading.leaving_turns(PolicyEvent::turns_of_another(ds));
         }
         let PolicyReading { policy, mut problem, turns_of } = reading;
         state.turns_of = turns_of;
@@ -40,7 +40,7 @@ impl Worker {
                 // Nothing is known of any node: each pod fits.
                 Reading::Unreadable(reason) => {
                     state.free = Free::default();
-                    problem = problem.or_else(|| Some(PolicyProblem::fit_unknown(ds, &reason)));
+                    problem = problem.or_else(|| Some(PolicyEvent::fit_unknown(ds, &reason)));
                 }
             }
         }

@@ -12,25 +12,17 @@ mod views;
 
 pub(crate) use template::stored_template;
 
+use crate::Problem;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use thiserror::Error;
-
-/// An object that does not have the typed form.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{path}: {message}")]
-#[non_exhaustive]
-pub struct Unreadable {
-    /// The field, such as `spec.containers[0].ports`; a dot for the whole object.
-    pub path: String,
-    /// The decoder's message.
-    pub message: String,
-}
 
 /// Reads an object in its typed form.
+///
+/// # Errors
+/// The first field, such as `spec.containers[0].ports`, that the form does not have.
 #[doc(hidden)]
-pub fn read<T: DeserializeOwned>(json: &Value) -> Result<T, Unreadable> {
+pub fn read<T: DeserializeOwned>(json: &Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(json).map_err(|error: serde_path_to_error::Error<serde_json::Error>| {
-        Unreadable { path: error.path().to_string(), message: error.inner().to_string() }
+        Problem::unreadable(error.path().to_string().trim_end_matches('.'), error.inner())
     })
 }

@@ -1,6 +1,7 @@
 //! The status of a DaemonSet, from and to the typed form.
 
-use crate::k8s_openapi::{Unreadable, read};
+use crate::Problem;
+use crate::k8s_openapi::read;
 use crate::model::DaemonSetStatus;
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::json;
@@ -13,11 +14,11 @@ impl From<&apps::DaemonSetStatus> for DaemonSetStatus {
 }
 
 impl TryFrom<&DaemonSetStatus> for apps::DaemonSetStatus {
-    type Error = Unreadable;
+    type Error = Problem;
 
     /// # Errors
     /// When a condition does not have the typed form. Fields of a condition that the types do not know are lost.
-    fn try_from(status: &DaemonSetStatus) -> Result<Self, Unreadable> {
+    fn try_from(status: &DaemonSetStatus) -> Result<Self, Problem> {
         read(&json!(status))
     }
 }

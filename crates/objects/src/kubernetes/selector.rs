@@ -1,7 +1,7 @@
 //! Requirements over labels, compiled: label selectors and node selectors are made of them.
 
 use crate::model::{LabelSelector, Labels, Requirement};
-use crate::problem::{InvalidSnapshot, Problem, Problems};
+use crate::problem::{InvalidInput, Problem, Problems};
 use crate::view::{Known, LabelsView, Truth};
 use crate::words::names::{is_label_key, is_label_value};
 use std::borrow::Cow;
@@ -169,7 +169,7 @@ impl<'a> Selector<'a> {
     ///
     /// # Errors
     /// Every requirement that the API server refuses (v1.36 `apimachinery/pkg/labels/selector.go NewRequirement`).
-    pub fn new(selector: &'a LabelSelector, path: &str) -> Result<Self, InvalidSnapshot> {
+    pub fn new(selector: &'a LabelSelector, path: &str) -> Result<Self, InvalidInput> {
         let mut problems = Problems::default();
         let compiled = Selector::compile(selector, path, &mut problems);
         problems.into_result().map(|()| compiled)

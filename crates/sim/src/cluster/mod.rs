@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::event_queue::Timer;
 use crate::settings::Settings;
 use daemonset::model::{ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod};
-use daemonset::{InvalidSnapshot, Memory, NodeView, Observed, Plan, Recording, Snapshot};
+use daemonset::{InvalidInput, Memory, NodeView, Observed, Plan, Recording, Snapshot};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
@@ -126,7 +126,7 @@ impl Cluster {
     }
 
     /// Why the controller's last snapshot was invalid; `None` if it was valid.
-    pub fn invalid_snapshot(&self) -> Option<&InvalidSnapshot> {
+    pub fn invalid_snapshot(&self) -> Option<&InvalidInput> {
         self.controller.invalid.as_ref()
     }
 
@@ -135,7 +135,7 @@ impl Cluster {
     ///
     /// # Errors
     /// As [`SnapshotBuilder::check`](daemonset::SnapshotBuilder::check).
-    pub fn plan(&self) -> Option<Result<Plan, InvalidSnapshot>> {
+    pub fn plan(&self) -> Option<Result<Plan, InvalidInput>> {
         let daemon_set = self.daemon_set()?;
         let policy = self.controller.settings.policy_for(daemon_set);
         let free = self.environment.free(&policy, &self.environment.objects);

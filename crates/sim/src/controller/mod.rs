@@ -16,8 +16,8 @@ use crate::watch::Cache;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::PodNames;
 use daemonset::{
-    Action, ActionOutcome, CreateReason, DeleteReason, InvalidSnapshot, Memory, NodeView, Observed,
-    ObservedAt, Plan, PlanError, Policy, Recorded, Snapshot,
+    Action, ActionOutcome, CreateReason, DeleteReason, InvalidInput, Memory, NodeView, Observed, ObservedAt,
+    Plan, PlanError, Policy, Recorded, Snapshot,
 };
 use daemonset_incremental::internal::difference;
 use daemonset_incremental::{NeedsLists, Tracker};
@@ -89,7 +89,7 @@ pub(crate) struct Controller {
     /// The controller crashes once it has executed this many actions of a plan.
     pub(crate) crash_after: Option<u32>,
     /// Why the last snapshot was invalid.
-    pub(crate) invalid: Option<InvalidSnapshot>,
+    pub(crate) invalid: Option<InvalidInput>,
     /// The first difference between a plan from changes and the plan of all objects; looked for where another planner
     /// needs all objects anyway.
     pub(crate) difference: Option<String>,

@@ -3,7 +3,7 @@
 use crate::cluster::object::{full_name, name, namespace, object, uid};
 use crate::cluster::objects::{Chosen, Decision, Models, Objects, RawItem};
 use crate::cluster::places::Places;
-use crate::cluster::policy::{PolicyProblem, is_annotated, set_annotation, with_annotations};
+use crate::cluster::policy::{AnnotationProblem, is_annotated, set_annotation, with_annotations};
 use crate::cluster::{Choice, Wanted};
 use crate::words;
 use daemonset::model::{DaemonSet, Node, ResourceList};
@@ -170,7 +170,7 @@ impl Objects {
     }
 
     /// The policy of one DaemonSet, and its problems.
-    pub fn policy_of(&self, wanted: Option<&Wanted>) -> Result<(Policy, Vec<PolicyProblem>), String> {
+    pub fn policy_of(&self, wanted: Option<&Wanted>) -> Result<(Policy, Vec<AnnotationProblem>), String> {
         match &self.policy {
             Some(policy) => Ok((policy.clone(), Vec::new())),
             None => {

@@ -2,7 +2,7 @@
 
 use crate::cluster::objects::Decision;
 use crate::cluster::places::Places;
-use crate::cluster::policy::PolicyProblem;
+use crate::cluster::policy::AnnotationProblem;
 use crate::cluster::{Objects, Wanted, documents};
 use crate::hostile;
 use daemonset::policy::Permissions;
@@ -95,7 +95,7 @@ pub struct Input {
     pub recording: Recording,
     pub clock: Clock,
     /// Why the rollout counts as paused, where its policy can't be read.
-    pub policy_problems: Vec<PolicyProblem>,
+    pub policy_problems: Vec<AnnotationProblem>,
     /// The powers of its annotations.
     pub powers: Permissions,
     /// Where in a List its objects were.

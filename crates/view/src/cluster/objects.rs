@@ -4,7 +4,7 @@ use crate::cluster::Wanted;
 use crate::cluster::notes::Notes;
 use crate::cluster::object::{name, namespace};
 use crate::cluster::places::Places;
-use crate::cluster::policy::{POLICY, PolicyProblem, may_need_powers};
+use crate::cluster::policy::{AnnotationProblem, POLICY, may_need_powers};
 use crate::cluster::refusals::Refusals;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, ResourceList};
 use daemonset::policy::Permissions;
@@ -190,7 +190,7 @@ impl Models {
 pub(super) struct Decision {
     pub(super) recording: Recording,
     pub(super) places: Places,
-    pub(super) policy_problems: Vec<PolicyProblem>,
+    pub(super) policy_problems: Vec<AnnotationProblem>,
     pub(super) powers: Permissions,
 }
 

@@ -1,6 +1,6 @@
 //! Where in a List the objects of a recording were, so that a problem names the place in the user's own file.
 
-use daemonset::{InvalidSnapshot, ProblemKind, Recording};
+use daemonset::{InvalidInput, ProblemKind, Recording};
 
 /// Paths such as `items[3]`.
 pub struct Places {
@@ -21,7 +21,7 @@ struct Place<'p> {
 
 impl Places {
     /// The problems, with their paths in the List and the names of the objects.
-    pub fn message(&self, error: &InvalidSnapshot, recording: &Recording) -> String {
+    pub fn message(&self, error: &InvalidInput, recording: &Recording) -> String {
         let mut placed = error.clone();
         for problem in &mut placed.problems {
             problem.path = match self.place(&problem.path, recording) {

@@ -2,36 +2,23 @@
 
 use crate::cluster::documents;
 use crate::hostile;
-use daemonset::Policy;
 use daemonset::internal::steering::{self, PREFIX};
 pub use daemonset::internal::steering::{APPROVED, PAUSED, POLICY, may_need_powers};
 use daemonset::internal::take_out_all;
 use daemonset::model::DaemonSet;
+pub use daemonset::policy::AnnotationProblem;
 use daemonset::policy::{InvalidRolloutPolicy, Permissions};
-use serde::Serialize;
+use daemonset::{Policy, Problem};
 use serde_json::{Value, json};
 
-/// Something in an annotation that can't be read or used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PolicyProblem {
-    pub annotation: String,
-    /// The field in its value, such as `waves[0].upTo`; empty for the whole.
-    pub path: String,
-    pub message: String,
+/// The problem in words for a person.
+fn in_plain_words(AnnotationProblem { annotation, problem, .. }: &AnnotationProblem) -> AnnotationProblem {
+    let message = hostile::with_stand_ins(&plain(problem.kind.to_string()));
+    AnnotationProblem::new(annotation, Problem::unreadable(hostile::with_stand_ins(&problem.path), message))
 }
 
-impl PolicyProblem {
-    fn all_of(invalid: &InvalidRolloutPolicy) -> Vec<Self> {
-        invalid.all().map(PolicyProblem::of).collect()
-    }
-
-    fn of(problem: &InvalidRolloutPolicy) -> Self {
-        PolicyProblem {
-            annotation: problem.annotation.clone(),
-            path: hostile::with_stand_ins(&problem.path),
-            message: hostile::with_stand_ins(&plain(problem.message.clone())),
-        }
-    }
+fn all_of(invalid: &InvalidRolloutPolicy) -> Vec<AnnotationProblem> {
+    invalid.problems.iter().map(in_plain_words).collect()
 }
 
 /// Without the names of types, which only the library's readers know.
@@ -47,17 +34,16 @@ fn plain(message: String) -> String {
 }
 
 /// The problems in one line, which names each annotation once. The policy of a file has the file's name instead.
-pub fn in_words(problems: &[PolicyProblem], file: Option<&str>) -> String {
+pub fn in_words(problems: &[AnnotationProblem], file: Option<&str>) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut before = None;
-    for PolicyProblem { annotation, path, message } in problems {
+    for AnnotationProblem { annotation, problem, .. } in problems {
         let place = match file {
             _ if before == Some(annotation) => String::new(),
             Some(file) if annotation == POLICY => format!("{file}: "),
             Some(_) | None => format!("annotation {annotation}: "),
         };
-        let path = if path.is_empty() { String::new() } else { format!("{path}: ") };
-        words.push(format!("{place}{path}{message}"));
+        words.push(format!("{place}{problem}"));
         before = Some(annotation);
     }
     words.join("; ")
@@ -68,7 +54,7 @@ pub fn with_annotations(
     policy: &Policy,
     ds: &DaemonSet,
     powers: &Permissions,
-) -> (Policy, Vec<PolicyProblem>) {
+) -> (Policy, Vec<AnnotationProblem>) {
     match policy.clone().with_annotations(ds, powers, yaml) {
         Ok(policy) => (policy, Vec::new()),
         Err(invalid) => (invalid.policy(policy.clone()), problems(ds, &invalid)),
@@ -119,42 +105,43 @@ fn yaml(text: &str) -> Result<Value, String> {
 }
 
 /// All problems of all annotations: of the fields of a text that can't be read, the library names the first one.
-fn problems(ds: &DaemonSet, found: &InvalidRolloutPolicy) -> Vec<PolicyProblem> {
-    let problems = PolicyProblem::all_of(found);
+fn problems(ds: &DaemonSet, found: &InvalidRolloutPolicy) -> Vec<AnnotationProblem> {
+    let problems = all_of(found);
     let text = ds.metadata.annotations.get(POLICY).filter(|text| text.len() <= Policy::MAX_ANNOTATION_BYTES);
     let value = text.and_then(|text| yaml(text).ok()).filter(Value::is_object);
     let Some(value) = value else { return problems };
     let others = problems.into_iter().filter(|problem| problem.annotation != POLICY);
-    let not_permitted = found.all().filter(|problem| problem.is_not_permitted()).map(PolicyProblem::of);
-    let mut problems: Vec<PolicyProblem> =
+    let not_permitted =
+        found.problems.iter().filter(|problem| problem.is_not_permitted()).map(in_plain_words);
+    let mut problems: Vec<AnnotationProblem> =
         others.chain(not_permitted).chain(problems_of_policy(ds, value)).collect();
     problems.sort_by(|a, b| a.annotation.cmp(&b.annotation));
     problems
 }
 
 /// Every field that can't be read; then the problems of those that can be. Permissions are looked at elsewhere.
-fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<PolicyProblem> {
+fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<AnnotationProblem> {
     let problems_of = |value: &Value| {
         let mut alone = ds.clone();
         alone.metadata.annotations = [(POLICY, "")].into_iter().collect();
         let read = Policy::default().with_annotations(&alone, &Permissions::all(), |_| Ok(value.clone()));
-        read.err().iter().flat_map(PolicyProblem::all_of).collect::<Vec<_>>()
+        read.err().iter().flat_map(all_of).collect::<Vec<_>>()
     };
     let unreadable = |value: &Value| match steering::is_readable(value) {
         true => None,
         false => problems_of(value).into_iter().next(),
     };
-    let unreadable = take_out_all(&mut value, unreadable, |problem| &problem.path);
+    let unreadable = take_out_all(&mut value, unreadable, |found| &found.problem.path);
     let mut others = if steering::is_readable(&value) { problems_of(&value) } else { Vec::new() };
     // In the order in which a snapshot is checked: the strategy comes first.
-    others.sort_by_key(|problem| !problem.path.starts_with("drive"));
+    others.sort_by_key(|problem| !problem.problem.path.starts_with("drive"));
     unreadable.into_iter().chain(others).collect()
 }
 
 /// Every field of a policy in JSON that can't be read, as `path: message`.
 pub fn unreadable_fields(value: Value) -> Vec<String> {
     let problems = daemonset::internal::unreadable_fields(value).into_iter();
-    problems.map(|(path, message)| format!("{path}: {message}")).collect()
+    problems.map(|problem| problem.to_string()).collect()
 }
 
 #[cfg(test)]
@@ -171,7 +158,7 @@ mod tests {
             let text = format!("waves: [{{upTo: half}}]{}", " ".repeat(spaces));
             let ds = from_value(json!({"metadata": {"annotations": {POLICY: text}}})).unwrap();
             let (_, problems) = with_annotations(&Policy::default(), &ds, &Permissions::default());
-            problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
+            problems.into_iter().map(|found| found.problem.path).collect::<Vec<_>>()
         };
         assert_eq!(policy(0), ["waves[0].upTo"]);
         assert_eq!(policy(Policy::MAX_ANNOTATION_BYTES), ["policy"]);

@@ -76,9 +76,8 @@ pub use rehearsal::Rehearsal;
 
 use context::Context;
 use daemonset::model::{DaemonSet, DaemonSetStatus};
-use daemonset::policy::InvalidRolloutPolicy;
 use daemonset::report::Situation;
-use daemonset::{InvalidSnapshot, Problem};
+use daemonset::{InvalidInput, Problem};
 use manifest::Manifest;
 
 /// Checks all rules. The findings are in order of severity (worst first), then of field path, then of rule; the order
@@ -93,8 +92,8 @@ pub fn lint(preflight: &Preflight<'_>) -> Vec<Finding> {
         preflight
             .invalid_policy
             .iter()
-            .flat_map(InvalidRolloutPolicy::all)
-            .map(|invalid| rollout::unreadable(preflight.daemon_set, invalid)),
+            .flat_map(|invalid| &invalid.problems)
+            .map(|problem| rollout::unreadable(preflight.daemon_set, problem)),
     );
     for _ in 0..ATTEMPTS {
         match inspect(preflight, &applied) {
@@ -190,7 +189,7 @@ fn about_cluster(context: &Context<'_>) -> Vec<Finding> {
 
 /// Problems of the input. Without a valid snapshot there is no decision, and the rules about the cluster can't be
 /// checked.
-fn refused(invalid: &InvalidSnapshot) -> Vec<Finding> {
+fn refused(invalid: &InvalidInput) -> Vec<Finding> {
     let finding = |problem: &Problem| {
         let Problem { path, kind, .. } = problem;
         if path == history::DIRECTIVE_ON_TOP {

@@ -5,7 +5,7 @@ use daemonset::kubernetes::canonical_json;
 use daemonset::kubernetes::well_known::TEMPLATE_GENERATION_ANNOTATION;
 use daemonset::model::{DaemonSet, ResourceList};
 use daemonset::policy::{InvalidRolloutPolicy, Permissions};
-use daemonset::{InvalidSnapshot, NodeView, Observed, PodView, Policy, RevisionView, Snapshot};
+use daemonset::{InvalidInput, NodeView, Observed, PodView, Policy, RevisionView, Snapshot};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,16 +182,13 @@ impl<'a> Preflight<'a> {
     }
 
     /// The snapshot that a controller would decide on.
-    pub(super) fn snapshot<'s>(&'s self, daemon_set: &'s DaemonSet) -> Result<Snapshot<'s>, InvalidSnapshot> {
+    pub(super) fn snapshot<'s>(&'s self, daemon_set: &'s DaemonSet) -> Result<Snapshot<'s>, InvalidInput> {
         self.snapshot_under(daemon_set, &self.policy)
     }
 
     /// The snapshot of the stored DaemonSet, of which only the placement counts: the policy of the new one may not go with the strategy
     /// or the minReadySeconds that it had.
-    pub(super) fn stored_snapshot<'s>(
-        &'s self,
-        stored: &'s DaemonSet,
-    ) -> Result<Snapshot<'s>, InvalidSnapshot> {
+    pub(super) fn stored_snapshot<'s>(&'s self, stored: &'s DaemonSet) -> Result<Snapshot<'s>, InvalidInput> {
         let tolerations = self.policy.daemon_tolerations.clone();
         self.snapshot_under(stored, &Policy::default().daemon_tolerations(tolerations))
     }
@@ -200,7 +197,7 @@ impl<'a> Preflight<'a> {
         &'s self,
         daemon_set: &'s DaemonSet,
         policy: &Policy,
-    ) -> Result<Snapshot<'s>, InvalidSnapshot> {
+    ) -> Result<Snapshot<'s>, InvalidInput> {
         let observed = Observed {
             daemon_set,
             nodes: self.nodes.iter().copied(),

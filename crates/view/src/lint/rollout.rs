@@ -7,14 +7,15 @@ use super::manifest::{Item, Lifetime};
 use daemonset::internal::Placement;
 use daemonset::internal::steering::POLICY;
 use daemonset::model::{DaemonSet, IntOrString, NodeName};
-use daemonset::policy::{FailureAction, FailurePolicy, InvalidRolloutPolicy, RolloutPolicy, Wave};
+use daemonset::policy::{AnnotationProblem, FailureAction, FailurePolicy, RolloutPolicy, Wave};
 use daemonset::report::{RolloutReport, RolloutStage};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// An annotation that steers a rollout and can't be read, or whose policy the snapshot's check refuses.
-pub(super) fn unreadable(daemon_set: &DaemonSet, invalid: &InvalidRolloutPolicy) -> Finding {
-    let InvalidRolloutPolicy { annotation, path, message, .. } = invalid;
+pub(super) fn unreadable(daemon_set: &DaemonSet, invalid: &AnnotationProblem) -> Finding {
+    let AnnotationProblem { annotation, problem, .. } = invalid;
+    let (path, message) = (&problem.path, &problem.kind);
     let annotation = match annotation.as_str() {
         "" => "metadata.annotations".to_owned(),
         annotation => format!("metadata.annotations[{annotation}]"),

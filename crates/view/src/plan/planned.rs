@@ -1,7 +1,7 @@
 //! DaemonSets of a cluster, each with its plan, its JSON form and its fingerprint.
 
 use crate::cluster::Models;
-use crate::cluster::policy::{PolicyProblem, with_annotations};
+use crate::cluster::policy::{AnnotationProblem, with_annotations};
 use crate::plan::actions;
 use crate::steered::Steered;
 use crate::turning::Details;
@@ -20,7 +20,7 @@ pub struct Planned {
     pub daemon_set: DaemonSet,
     pub policy: Policy,
     /// Why the rollout counts as paused, where its policy can't be read.
-    pub policy_problems: Vec<PolicyProblem>,
+    pub policy_problems: Vec<AnnotationProblem>,
     /// Or the reason why there is none.
     pub plan: Result<Plan, String>,
     /// Of the nodes that have any.
@@ -121,7 +121,7 @@ pub struct Named<'a> {
     pub name: &'a str,
     pub now: Timestamp,
     #[serde(rename = "policyProblems", skip_serializing_if = "<[_]>::is_empty")]
-    pub policy_problems: &'a [PolicyProblem],
+    pub policy_problems: &'a [AnnotationProblem],
     #[serde(flatten)]
     pub plan: &'a Plan,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

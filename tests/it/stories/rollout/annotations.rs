@@ -2,10 +2,10 @@
 
 use daemonset::model::DaemonSet;
 use daemonset::policy::{
-    DownNodesPolicy, DrainPolicy, FitPolicy, InPlacePolicy, InvalidPolicyReason, InvalidRolloutPolicy,
-    LifecyclePolicy, Permission, Permissions, PodNames, PullPolicy, TurnMode, TurnPolicy,
+    DownNodesPolicy, DrainPolicy, FitPolicy, InPlacePolicy, InvalidRolloutPolicy, LifecyclePolicy,
+    Permission, Permissions, PodNames, PullPolicy, TurnMode, TurnPolicy,
 };
-use daemonset::{Action, Policy};
+use daemonset::{Action, Policy, Problem, ProblemKind};
 use serde_json::{Value, from_value, json};
 use std::collections::BTreeMap;
 
@@ -51,13 +51,15 @@ fn read_with(powers: &str, policy: Value) -> Result<Policy, InvalidRolloutPolicy
     )
 }
 
-/// Each with its path, and the power that it lacks.
-fn problems(invalid: &InvalidRolloutPolicy) -> Vec<(&str, Option<Permission>)> {
-    let power = |problem: &InvalidRolloutPolicy| match problem.reason {
-        InvalidPolicyReason::NotPermitted { power, .. } => Some(power),
-        _ => None,
-    };
-    invalid.all().map(|problem| (problem.path.as_str(), power(problem))).collect()
+/// Each with its path, and whether it is not permitted.
+fn problems(invalid: &InvalidRolloutPolicy) -> Vec<(&str, bool)> {
+    let forbidden = |problem: &Problem| matches!(problem.kind, ProblemKind::Forbidden { .. });
+    let problems = invalid.problems.iter().map(|found| &found.problem);
+    problems.map(|problem| (problem.path.as_str(), forbidden(problem))).collect()
+}
+
+fn paths(invalid: &InvalidRolloutPolicy) -> Vec<&str> {
+    invalid.problems.iter().map(|found| found.problem.path.as_str()).collect()
 }
 
 fn of_turns() -> Value {
@@ -85,17 +87,17 @@ fn a_policy_may_have_the_fields_of_turns() {
 #[test]
 fn a_field_beyond_the_powers_of_the_namespace_is_not_permitted() {
     let lacks = |powers: &str| {
-        let invalid = read_with(powers, of_turns()).unwrap_err();
-        problems(&invalid)
-            .into_iter()
-            .map(|(path, power)| (path.to_owned(), power.unwrap()))
-            .collect::<Vec<_>>()
+        let problems = read_with(powers, of_turns()).unwrap_err().problems.into_iter();
+        problems.map(|found| found.problem.to_string()).collect::<Vec<_>>()
     };
     let [turn, drain, priority] = [
-        ("turn".to_owned(), Permission::Turn),
-        ("drain".to_owned(), Permission::Evict),
-        ("priorityClassName".to_owned(), Permission::Priority),
-    ];
+        ("turn", Permission::Turn),
+        ("drain", Permission::Evict),
+        ("priorityClassName", Permission::Priority),
+    ]
+    .map(|(field, power)| {
+        format!("{field}: Forbidden: needs the power {power}, which the annotation {} of the Namespace does not give", Permissions::ANNOTATION)
+    });
     assert_eq!(lacks(""), [turn.clone(), drain.clone(), priority.clone()]);
     assert_eq!(lacks("turn"), [drain, priority.clone()]);
     assert_eq!(lacks("evict , turn"), [priority], "in any order, with spaces");
@@ -107,10 +109,7 @@ fn the_other_choices_of_turns_need_no_power_nor_does_a_field_that_is_null() {
     let others = json!({"podNames": "OnePerNode", "pull": {}, "inPlace": "IfPossible", "fit": "Hold"});
     assert!(read_with("", others).is_ok());
     assert!(read_with("", json!({"turn": null, "drain": null, "priorityClassName": null})).is_ok());
-    assert_eq!(
-        problems(&read_with("", json!({"turn": "Keep"})).unwrap_err()),
-        [("turn", Some(Permission::Turn))]
-    );
+    assert_eq!(problems(&read_with("", json!({"turn": "Keep"})).unwrap_err()), [("turn", true)]);
 }
 
 #[test]
@@ -120,17 +119,13 @@ fn what_is_not_permitted_and_what_can_not_be_read_are_named_at_once() {
         "drain": {"graceSeconds": -1, "podSelector": {"matchLabel": {}}},
     });
     let invalid = read_with("evict", policy.clone()).unwrap_err();
-    assert_eq!(problems(&invalid), [("turn", Some(Permission::Turn)), ("fit", None)]);
+    assert_eq!(problems(&invalid), [("turn", true), ("fit", false)]);
     let mut policy = policy;
     policy["fit"] = json!("Hold");
     let invalid = read_with("evict", policy).unwrap_err();
-    let expected = [
-        ("turn", Some(Permission::Turn)),
-        ("drain.graceSeconds", None),
-        ("drain.podSelector.matchLabel", None),
-    ];
+    let expected = [("turn", true), ("drain.graceSeconds", false), ("drain.podSelector.matchLabel", false)];
     assert_eq!(problems(&invalid), expected);
-    assert_eq!(problems(&read_with("evict", json!({"drain": []})).unwrap_err()), [("drain", None)]);
+    assert_eq!(problems(&read_with("evict", json!({"drain": []})).unwrap_err()), [("drain", false)]);
 }
 
 #[test]
@@ -140,7 +135,7 @@ fn turns_that_the_check_would_refuse_are_an_error() {
         (json!({"turn": {"onTimeout": "Proceed"}}), "turn.onTimeout"),
         (json!({"pull": {"parallel": 0}}), "pull.parallel"),
     ] {
-        assert_eq!(read_with("turn", policy).unwrap_err().path, path);
+        assert_eq!(paths(&read_with("turn", policy).unwrap_err()), [path]);
     }
     let surging = |policy: Value| {
         let mut ds = ds(json!({"rollout.daemonset/policy": policy.to_string()}));
@@ -148,7 +143,7 @@ fn turns_that_the_check_would_refuse_are_an_error() {
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1}}),
         )
         .unwrap();
-        Policy::from_annotations(&ds, &Permissions::all()).unwrap_err().path
+        paths(&Policy::from_annotations(&ds, &Permissions::all()).unwrap_err()).concat()
     };
     assert_eq!(surging(json!({"turn": {}})), "turn");
     assert_eq!(surging(json!({"podNames": "OnePerNode"})), "podNames");
@@ -243,7 +238,8 @@ fn nothing_is_tolerated() {
     ] {
         let key = format!("rollout.daemonset/{key}");
         let invalid = read(json!({key.clone(): text})).unwrap_err();
-        assert_eq!((invalid.annotation.as_str(), invalid.path.as_str()), (key.as_str(), path), "{text}");
+        let first = &invalid.problems[0];
+        assert_eq!((first.annotation.as_str(), first.problem.path.as_str()), (key.as_str(), path), "{text}");
     }
 }
 
@@ -252,7 +248,7 @@ fn nothing_is_tolerated() {
 fn a_priority_class_has_a_name_that_can_exist() {
     let path = |class: &str| {
         let read = read_with("priority", json!({"priorityClassName": class}));
-        read.map_err(|invalid| invalid.path).err()
+        read.err().map(|invalid| paths(&invalid).concat())
     };
     assert_eq!(
         ["High Priority", "Daemons", "daemons-1.high", ""].map(path),
@@ -285,7 +281,7 @@ fn a_policy_has_a_size() {
     let too_long = policy(padded(16 * 1024 + 1));
     let invalid =
         Policy::default().with_annotations(&too_long, &Permissions::default(), not_read).unwrap_err();
-    assert_eq!((invalid.path.as_str(), invalid.also.len()), ("policy", 0));
+    assert_eq!(paths(&invalid), ["policy"]);
     assert_eq!(
         invalid.to_string(),
         "annotation rollout.daemonset/policy: policy: Too long: may not be more than 16384 bytes"
@@ -300,7 +296,7 @@ fn an_annotation_that_a_person_types_has_a_size() {
     assert!(approved(format!("{}7=1", zeros(61))).is_ok());
     let paths =
         [approved(format!("{}7=1", zeros(62))), read(json!({"rollout.daemonset/paused": " ".repeat(65)}))]
-            .map(|read| read.unwrap_err().path);
+            .map(|read| paths(&read.unwrap_err()).concat());
     assert_eq!(paths, ["approved", "paused"]);
 }
 
@@ -312,16 +308,12 @@ fn a_policy_has_at_most_64_entries_of_each_kind() {
     let with = |policy: Value| read(json!({"rollout.daemonset/policy": policy.to_string()}));
     assert!(with(policy(64)).is_ok());
     let invalid = with(policy(65)).unwrap_err();
-    let paths: Vec<&str> = invalid.all().map(|problem| problem.path.as_str()).collect();
-    assert_eq!(paths, ["rollout.approved", "rollout.waves", "rollout.onFailure.waitingReasons"]);
-    assert_eq!(invalid.message, "Too many: 65: must have at most 64 items");
+    assert_eq!(paths(&invalid), ["rollout.approved", "rollout.waves", "rollout.onFailure.waitingReasons"]);
+    assert_eq!(invalid.problems[0].problem.kind.to_string(), "Too many: 65: must have at most 64 items");
     let wave = json!({"nodes": {"matchExpressions": [{"key": "a", "operator": "Like"}]}});
-    let paths = |count: usize| {
-        let invalid = with(json!({"waves": vec![wave.clone(); count]})).unwrap_err();
-        invalid.all().map(|problem| problem.path.clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(paths(1), ["waves[0].nodes.matchExpressions[0].operator"]);
-    assert_eq!(paths(65), ["rollout.waves"], "nobody looks at each of them");
+    let many = |count: usize| with(json!({"waves": vec![wave.clone(); count]})).unwrap_err();
+    assert_eq!(paths(&many(1)), ["waves[0].nodes.matchExpressions[0].operator"]);
+    assert_eq!(paths(&many(65)), ["rollout.waves"], "nobody looks at each of them");
 }
 
 #[test]
@@ -344,8 +336,8 @@ fn a_list_is_no_object() {
         let annotations = json!({"rollout.daemonset/policy": policy.to_string()});
         let invalid =
             Policy::from_annotations(&ds(annotations), &Permissions::parse("turn,evict")).unwrap_err();
-        assert_eq!((invalid.path.as_str(), invalid.also.len()), (path, 0), "{policy}");
-        assert!(invalid.message.contains("object"), "{policy}: {invalid}");
+        assert_eq!(paths(&invalid), [path], "{policy}");
+        assert!(invalid.to_string().contains("object"), "{policy}: {invalid}");
     }
     for policy in [
         json!({"rollout": []}),
@@ -364,7 +356,7 @@ fn all_problems_are_named_at_once() {
         "rollout.daemonset/policy": policy.to_string(), "rollout.daemonset/paused": "yes", "rollout.daemonset/approved": "7", "rollout.daemonset/wave": "1",
     });
     let invalid = read(annotations).unwrap_err();
-    let problems: Vec<&str> = invalid.all().map(|problem| problem.annotation.as_str()).collect();
+    let problems: Vec<&str> = invalid.problems.iter().map(|problem| problem.annotation.as_str()).collect();
     let key = |name: &str| format!("rollout.daemonset/{name}");
     assert_eq!(problems, ["wave", "policy", "paused", "approved"].map(key));
     let failure = json!({"onFailure": {"availableWithinSeconds": 30, "progressDeadlineSeconds": 30}});

@@ -2,7 +2,7 @@
 
 use super::{good_with, merge};
 use crate::now;
-use daemonset::{InvalidSnapshot, Observed, Snapshot};
+use daemonset::{InvalidInput, Observed, Snapshot};
 use daemonset_apiserver::admission::{Rules, validate};
 use daemonset_objects::model::{ControllerRevision, DaemonSet, Node, Pod};
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ fn with_uid(mut object: Value) -> Value {
 }
 
 /// The problem that a snapshot reports for a DaemonSet that the API server accepts; `None` for one that it refuses.
-fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidSnapshot>> {
+fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidInput>> {
     validate(object, &Rules::default()).is_empty().then(|| {
         let daemon_set: DaemonSet = serde_json::from_value(object.clone()).unwrap();
         let (nodes, pods, revisions): ([&Node; 0], [&Pod; 0], [&ControllerRevision; 0]) = ([], [], []);
@@ -127,7 +127,7 @@ fn told_of_what_is_taken(object: &Value) -> Option<Result<(), InvalidSnapshot>> 
 
 /// Upstream accepts both. Nodes are then compared with a string that is no number, so none matches; and a selector
 /// may select the hash of the template, so that each new pod would be released.
-fn is_known(invalid: &InvalidSnapshot) -> bool {
+fn is_known(invalid: &InvalidInput) -> bool {
     let no_number = |path: &str| path.contains(".nodeAffinity.") && path.ends_with(".values");
     let changing = |problem: &str| problem.contains("its value changes with each template");
     invalid.problems.iter().all(|problem| no_number(&problem.path) || changing(&problem.to_string()))
