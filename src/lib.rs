@@ -135,7 +135,7 @@ pub use daemonset_objects::{
     Escaped, InvalidInput, Lifecycle, NodeView, PodView, Problem, ProblemKind, RevisionView, kubernetes,
     model,
 };
-pub use input::memory::{ActionOutcome, Memory, Rejections};
+pub use input::memory::{ActionOutcome, Memory};
 pub use input::policy::{self, Policy};
 pub use input::{Objects, Observed, ObservedAt, Snapshot, SnapshotBuilder};
 /// The crate of the instants here: its `Timestamp` is that of every signature.

@@ -22,6 +22,7 @@ pub use self::plan::Plan;
 pub use self::verdict::{NodePlacement, NodeVerdict, PodState, PodVerdict};
 pub use self::warning::Warning;
 pub use crate::choose::limits::Budget;
+pub use crate::input::memory::Rejections;
 pub use crate::node::budget::BudgetUse;
 pub use crate::node::turn::GatedTurn;
 pub use crate::node::unavailable::{UnavailableCause, UnavailableNodes};

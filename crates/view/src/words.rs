@@ -3,12 +3,12 @@
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::report::{
-    Evidence, FailureEvidence, NodePlacement, NodeVerdict, PodState, PodVerdict, RevisionOrigin, Situation,
-    UnavailableCause,
+    Evidence, FailureEvidence, NodePlacement, NodeVerdict, PodState, PodVerdict, Rejections, RevisionOrigin,
+    Situation, UnavailableCause,
 };
 use daemonset::{
-    ClaimReason, CreateReason, LabelReason, Rejections, RequeueReason, RestoreReason, RevisionReason,
-    RolloutReason, StatusReason, TurnReason,
+    ClaimReason, CreateReason, LabelReason, RequeueReason, RestoreReason, RevisionReason, RolloutReason,
+    StatusReason, TurnReason,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::fmt;

@@ -5,8 +5,8 @@ use crate::goal::Goal;
 use crate::plan::phrase::outcome;
 use crate::steered::{has_available, is_live};
 use crate::words::{self, count};
-use daemonset::report::{NodeOutcome, NodeVerdict, PodState, Wait};
-use daemonset::{CreateReason, DeleteReason, Rejections};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, Rejections, Wait};
+use daemonset::{CreateReason, DeleteReason};
 
 /// Names at most so many nodes.
 const MOST_NAMES: usize = 5;
