@@ -15,7 +15,7 @@ use std::sync::Arc;
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 /// The maximum number of bytes for a lean pod of the model.
-const LIMIT: usize = 2_200;
+const LIMIT: usize = 1_400;
 const PODS: usize = 1_000;
 
 fn main() -> ExitCode {

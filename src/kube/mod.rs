@@ -22,7 +22,7 @@
 //! |---|---|
 //! | each | name, namespace, uid, resource version, labels, annotations |
 //! | `DaemonSet` | everything but `managedFields` |
-//! | `ControllerRevision` | owners, creation and deletion timestamp |
+//! | `ControllerRevision` | owners, creation and deletion timestamp; of the annotations the marks of a rollout |
 //! | `Pod` | owners, creation and deletion timestamp, grace period; after [`make_lean`](crate::model::Pod::make_lean) few annotations |
 //! | `Node` | of the annotations those of turns and their gates |
 //!

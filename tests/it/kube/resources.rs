@@ -47,7 +47,7 @@ fn metadata_has_the_fields_of_the_model() {
     for labels in [pod.labels(), revision.labels(), ds.labels(), node.labels()] {
         assert_eq!(labels["app"], "web");
     }
-    for annotations in [pod.annotations(), revision.annotations(), ds.annotations()] {
+    for annotations in [pod.annotations(), ds.annotations()] {
         assert_eq!(annotations["a"], "b");
     }
     assert_eq!(node.annotations().keys().collect::<Vec<_>>(), ["turn.daemonset/x"], "as the model has them");
