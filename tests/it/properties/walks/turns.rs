@@ -29,7 +29,9 @@ pub fn policy(choices: &mut Choices) -> Value {
     if choices.one_in(3) {
         policy["podNames"] = json!("OnePerNode");
     }
-    add_rules(&mut policy);
+    if choices.one_in(3) {
+        add_rules(&mut policy);
+    }
     policy
 }
 
