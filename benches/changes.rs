@@ -12,7 +12,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const SCENARIOS: [Scenario; 4] = [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Surge];
+const SCENARIOS: [Scenario; 5] =
+    [Scenario::Steady, Scenario::MidRollout, Scenario::Waves, Scenario::Turns, Scenario::Surge];
 const SIZES: [usize; 2] = [1_000, 15_000];
 const EVENTS: usize = 20;
 /// The maximum number of instructions of an event, on average. One of a rollout in waves takes the most.
@@ -40,8 +41,6 @@ fn compare() -> ExitCode {
         let counts = SIZES.map(|nodes| instructions(scenario, nodes));
         good &= print(scenario, &SIZES, &counts);
     }
-    // At one size: no list ever shows the pull pods here, and an event costs as much as there are creates of these in flight.
-    good &= print(Scenario::Turns, &[SIZES[0]], &[instructions(Scenario::Turns, SIZES[0])]);
     // The fleet takes valgrind minutes to make.
     let (small, large) = (SIZES[0], 100_000);
     let counts = [small, large].map(|nodes| instructions(Scenario::MidRollout, nodes));

@@ -43,7 +43,7 @@ pub struct RestOfCluster<'o> {
 /// The pulls on these nodes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PullSums {
-    /// Pods that pull.
+    /// Pods that pull, and creates of such pods in flight.
     pub pulling: u32,
     /// When the time of the first of these is over.
     pub ends_at: Option<Timestamp>,

@@ -4,11 +4,12 @@ use super::Kept;
 use super::evaluation::{KeptEvaluation, Passage, Ranked, merge};
 use super::facts::Slot;
 use super::objects::Objects;
-use daemonset::Memory;
 use daemonset::internal::{
     Candidates, Choice, Figure, First, InTurn, PodLookup, PullSums, Readiness, RestOfCluster, RevisionFacts,
     Spec, Strategy, TurnRooms, beyond_limit, choose, pull_limit, turn_rules,
 };
+use daemonset::{Memory, RequeueReason};
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 /// The candidates of all nodes, in order.
@@ -117,7 +118,13 @@ impl Candidates for Ordered<'_> {
 impl Kept {
     /// The choice of the plan, and the nodes that it looks at: those that it can touch and those that have changed, since the
     /// report has their verdicts.
-    pub(super) fn choose(&self, changed: &[Slot], memory: &Memory) -> (Choice<Slot>, BTreeSet<Slot>) {
+    /// `part` is the part of the memory about the changed nodes.
+    pub(super) fn choose(
+        &self,
+        changed: &[Slot],
+        memory: &Memory,
+        part: &Memory,
+    ) -> (Choice<Slot>, BTreeSet<Slot>) {
         let evaluations = &self.evaluations;
         // One more than a plan may hold: so it sees that it is capped.
         let cap = self.spec.policy.burst as usize + 1;
@@ -139,16 +146,18 @@ impl Kept {
         let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
         slots.extend(choice.deletes.iter().map(|(_, slot)| *slot));
         slots.extend(choice.creates.iter().chain(&choice.leaving));
-        slots.extend(self.first_lacking(cap, choice.deletes.len()));
+        let unseen = pulls_in_flight(memory) - pulls_in_flight(part);
+        slots.extend(self.first_lacking(cap, choice.deletes.len(), unseen));
         (choice, slots)
     }
 
-    /// The first nodes that may get a pull pod, where so many others among them lose their pod instead.
-    fn first_lacking(&self, cap: usize, others: usize) -> impl Iterator<Item = Slot> {
+    /// The first nodes that may get a pull pod, where so many others among them lose their pod instead, and so many pull pods were
+    /// created at least that no list shows.
+    fn first_lacking(&self, cap: usize, others: usize, unseen: usize) -> impl Iterator<Item = Slot> {
         let evaluations = &self.evaluations;
         let rules = self.spec.policy.pull.as_ref().filter(|_| !evaluations.lacking_pulls.is_empty());
         let free = rules.map_or(0, |rules| {
-            pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize)
+            pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize + unseen)
         });
         // Most plans of an update: as many pull as may, and no other node is looked at.
         let count = if free == 0 { 0 } else { free.min(cap) + others };
@@ -177,8 +186,13 @@ impl Kept {
         nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
     }
 
-    /// The nodes that are not among these.
-    pub(super) fn rest_of_cluster<'k>(&'k self, slots: &BTreeSet<Slot>) -> RestOfCluster<'k> {
+    /// The nodes that are not among these, and the pulls in flight that this part of the memory lacks.
+    pub(super) fn rest_of_cluster<'k>(
+        &'k self,
+        slots: &BTreeSet<Slot>,
+        memory: &Memory,
+        part: &Memory,
+    ) -> RestOfCluster<'k> {
         let evaluations = &self.evaluations;
         let inside = slots.iter().filter_map(|slot| self.objects.node(*slot));
         let conflicts: u32 = inside.map(|node| node.evaluation.conflicts).sum();
@@ -194,30 +208,34 @@ impl Kept {
             let others = nodes.iter().filter(|slot| is_elsewhere(slot));
             others.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
         };
+        let is_elsewhere = |(_, name): &&(Timestamp, String)| !part.turns().pulls.contains_key(name);
+        let pull = self.recheck.pulls_by_time().find(is_elsewhere);
+        let expiry = pull.and_then(|(at, _)| at.checked_add(self.spec.in_flight_expiry()).ok());
+        let expiry = expiry.map(|at| (at, RequeueReason::InFlightExpiry));
         RestOfCluster {
             conflicts: evaluations.conflicts - conflicts,
             hashes: self.objects.live_hashes().collect(),
-            next_change: changes.map(|(at, reason, _)| (*at, *reason)),
+            next_change: changes.map(|(at, reason, _)| (*at, *reason)).into_iter().chain(expiry).min(),
             place_free_at: places_free.map(|(at, _)| *at),
             taken: names(&evaluations.taken),
             held_without_pod: names(&evaluations.held_without_pod),
             rollout: self.rollout.as_ref().and_then(|rollout| rollout.known(slots.iter().copied())),
             notes: notes.collect(),
-            pulls: self.pulls_beside(slots),
+            pulls: self.pulls_beside(slots, (pulls_in_flight(memory) - pulls_in_flight(part)) as u32),
             pod_template: self.pod_template.clone(),
             image_changes: self.image_changes.get().cloned(),
         }
     }
 
-    /// The pulls on the nodes that are not among these.
-    fn pulls_beside(&self, slots: &BTreeSet<Slot>) -> PullSums {
+    /// The pulls on the nodes that are not among these, with so many that no list shows.
+    fn pulls_beside(&self, slots: &BTreeSet<Slot>, unseen: u32) -> PullSums {
         let evaluations = &self.evaluations;
         let mut pulls = PullSums {
-            pulling: evaluations.pulling,
+            pulling: evaluations.pulling + unseen,
             ends_at: None,
             lacking: evaluations.lacking_pulls.len() as u32,
         };
-        if pulls.pulling == 0 && pulls.lacking == 0 {
+        if evaluations.pulling == 0 && pulls.lacking == 0 {
             return pulls;
         }
         for node in slots.iter().filter_map(|slot| self.objects.node(*slot)) {
@@ -229,6 +247,10 @@ impl Kept {
         pulls.ends_at = ends.map(|(at, _)| *at);
         pulls
     }
+}
+
+fn pulls_in_flight(memory: &Memory) -> usize {
+    memory.turns().pulls.len()
 }
 
 impl PodLookup for Objects {

@@ -217,16 +217,15 @@ impl Steps<'_> {
         let of_pods = available_at.chain(gone_or_released);
         let of_pods = of_pods.flatten().filter(|at| snapshot.now() < *at);
         let of_memory = memory.and_then(|memory| {
-            let policy = &snapshot.spec().policy;
-            let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
-            let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
+            let spec = snapshot.spec();
+            let taken = SignedDuration::from_secs(spec.policy.taken_expiry_seconds.into());
             let name = snapshot.node(node).name;
             let pull_pods = self.fleet.pull_pods_of(node).iter().map(|pod| pod.view.uid);
             // A change in place may be refused for a pod that is available.
             let all = self.fleet.pods_of(node).filter(|_| !memory.turns().refused_in_place.is_empty());
             let all = all.map(|(_, pod)| self.fleet.view(pod).uid);
             let uids = pods().map(|pod| pod.uid).chain(pull_pods).chain(all);
-            memory.next_end(name, uids, (in_flight, taken), snapshot.now())
+            memory.next_end(name, uids, (spec.in_flight_expiry(), taken), snapshot.now())
         });
         of_pods.chain(of_memory).min()
     }

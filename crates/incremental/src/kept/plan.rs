@@ -69,18 +69,22 @@ impl Kept {
         if at.now < self.now {
             self.objects.mark_all_dirty();
             self.is_history_stale = true;
+            let nodes: Vec<NodeName> = self.recheck.nodes_of_pulls().cloned().collect();
+            self.recheck.nodes.extend(nodes);
         }
         self.now = at.now;
         let due = self.evaluations.due.range(..=(at.now, Slot::MAX));
         let due: Vec<Slot> = due.map(|(_, slot)| *slot).collect();
         due.into_iter().for_each(|slot| self.objects.mark_dirty(slot));
-        self.recheck.advance(at);
+        self.recheck.advance(at, self.spec.in_flight_expiry());
     }
 
     /// The nodes, known or not, whose entries in the memory must be compared with the objects.
     fn names_to_compare(&mut self, memory: &Memory) -> Vec<NodeName> {
         let mut names = std::mem::take(&mut self.recheck.nodes);
         names.extend(self.recheck.unknown.iter().cloned());
+        // The pulls in flight whose node is not known.
+        names.extend(self.recheck.pulls_of("").next().map(|_| NodeName::default()));
         if self.is_history_stale {
             // A create in flight is of the current revision, or of another one.
             names.extend(memory.creates().keys().cloned());
@@ -213,12 +217,14 @@ impl Kept {
         at: ObservedAt,
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
-        let (choice, slots) = self.choose(&changed, memory);
-        let rest = self.rest_of_cluster(&slots);
+        let (choice, slots) = self.choose(&changed, memory, &part);
         let others = self.obstacles_beside(&slots);
-        let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
-        let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
+        let is_same = slots.iter().eq(&changed);
+        let part_of_slots = || self.part_of(memory, &Vec::from_iter(slots.iter().copied()), names);
+        let mut before = if is_same { part } else { part_of_slots() };
+        let rest = self.rest_of_cluster(&slots, memory, &before);
+        let slots: Vec<Slot> = slots.into_iter().collect();
         before.add_deletes(memory, &gone);
         let mut after = before.clone();
         let snapshot = partial_snapshot(self, &slots, before, at);
@@ -266,9 +272,11 @@ impl Kept {
         let uids: Vec<&str> = pods.map(|pod| pod.uid()).collect();
         // Most memories have none, and no name is made.
         let has_refused = !memory.turns().refused_pulls.is_empty();
-        let pulls = node_names.clone().filter(|_| has_refused).flat_map(|node| self.pull_names(node));
-        let pulls: Vec<String> = pulls.collect();
-        memory.part(node_names, uids.iter().copied(), pulls.iter().map(String::as_str))
+        let refused = node_names.clone().filter(|_| has_refused).flat_map(|node| self.pull_names(node));
+        let refused: Vec<String> = refused.collect();
+        let in_flight = node_names.clone().flat_map(|node| self.recheck.pulls_of(node));
+        let pulls = in_flight.chain(refused.iter().map(String::as_str));
+        memory.part(node_names, uids.iter().copied(), pulls)
     }
 
     /// The names of the pull pods of a node, for each revision.

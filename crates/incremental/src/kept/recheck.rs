@@ -6,7 +6,7 @@
 use super::objects::Objects;
 use daemonset::model::{NodeName, Uid};
 use daemonset::{Action, CreateReason, Memory, ObservedAt};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries to compare in the next plan, and the ways to find those of later ones.
@@ -26,8 +26,12 @@ pub(super) struct Recheck {
     creates: BTreeMap<Uid, NodeName>,
     /// The node of each delete or change in flight, by the uid of its pod.
     deletes: BTreeMap<Uid, NodeName>,
-    /// The node of each create of a pull pod in flight, by its name.
+    /// The node of each create of a pull pod in flight, by its name; the empty name where it is not known.
     pulls: BTreeMap<String, NodeName>,
+    /// The same, by node.
+    pulls_by_node: BTreeSet<(NodeName, String)>,
+    /// The same, by the instant at which the outcome was known.
+    pulls_by_time: BTreeSet<(Timestamp, String)>,
     /// When the first of the refused pulls and changes is forgotten.
     pub(super) refused_until: Option<Timestamp>,
 }
@@ -46,6 +50,9 @@ impl Recheck {
         if !turns.pulls.is_empty() {
             let names = objects.nodes.iter().map(|(_, node)| &node.facts.name);
             names.for_each(|node| recheck.pull(&pull_name(node), node, memory));
+            let of_no_node = turns.pulls.keys().filter(|name| !recheck.pulls.contains_key(*name));
+            let of_no_node: Vec<&String> = of_no_node.collect();
+            of_no_node.into_iter().for_each(|name| recheck.pull(name, &NodeName::default(), memory));
         }
         if memory.has_entries_of_pods() {
             let is_remembered = |uid: &str| {
@@ -85,6 +92,26 @@ impl Recheck {
         let Some(pull) = memory.turns().pulls.get(name) else { return };
         self.versions.extend(pull.version.map(|version| (version, node.clone())));
         self.pulls.insert(name.to_owned(), node.clone());
+        self.pulls_by_node.insert((node.clone(), name.to_owned()));
+        self.pulls_by_time.insert((pull.at, name.to_owned()));
+    }
+
+    /// The pulls in flight of a node, by name.
+    pub(super) fn pulls_of(&self, node: &str) -> impl Iterator<Item = &str> + Clone {
+        let first = (!self.pulls.is_empty()).then(|| (NodeName::from(node), String::new()));
+        let pulls = first.map(|first| self.pulls_by_node.range(first..));
+        let pulls = pulls.into_iter().flatten();
+        pulls.take_while(move |(of, _)| of.as_str() == node).map(|(_, name)| name.as_str())
+    }
+
+    /// The nodes of all pulls in flight; some more than once.
+    pub(super) fn nodes_of_pulls(&self) -> impl Iterator<Item = &NodeName> {
+        self.pulls.values()
+    }
+
+    /// The name and the instant of each pull in flight, the first ones first.
+    pub(super) fn pulls_by_time(&self) -> impl Iterator<Item = &(Timestamp, String)> {
+        self.pulls_by_time.iter()
     }
 
     /// The outcome of an action has changed the memory, whose entries about it were `before`.
@@ -133,6 +160,11 @@ impl Recheck {
         self.nodes.extend(self.creates.get(uid).cloned());
     }
 
+    /// A pod with this name came or changed.
+    pub(super) fn pod_named(&mut self, name: &str) {
+        self.nodes.extend(self.pulls.get(name).cloned());
+    }
+
     /// The nodes of deletes in flight.
     pub(super) fn nodes_of_deletes(&self) -> impl Iterator<Item = &NodeName> {
         self.deletes.values()
@@ -150,9 +182,12 @@ impl Recheck {
         }
     }
 
-    /// Adds the nodes of the entries that lists at these versions show.
-    pub(super) fn advance(&mut self, at: ObservedAt) {
-        let Recheck { nodes, versions, node_versions, .. } = self;
+    /// Adds the nodes of the entries that lists at these versions show, and of the pulls that have expired.
+    pub(super) fn advance(&mut self, at: ObservedAt, expiry: SignedDuration) {
+        let Recheck { nodes, versions, node_versions, pulls, pulls_by_time, .. } = self;
+        let is_due = |accepted: Timestamp| expiry <= at.now.duration_since(accepted);
+        let due = pulls_by_time.iter().take_while(|(accepted, _)| is_due(*accepted));
+        nodes.extend(due.filter_map(|(_, name)| pulls.get(name)).cloned());
         for (versions, read) in [(versions, at.pods_version), (node_versions, at.nodes_version)] {
             let Some(read) = read else { continue };
             while let Some((_, node)) = versions.first().filter(|(version, _)| *version <= read).cloned() {
@@ -184,7 +219,9 @@ impl Recheck {
             }
             for (name, pull) in before.pulls.iter().filter(|(name, _)| !after.pulls.contains_key(*name)) {
                 let Some(node) = self.pulls.remove(name) else { continue };
-                pull.version.map(|version| self.versions.remove(&(version, node)));
+                pull.version.map(|version| self.versions.remove(&(version, node.clone())));
+                self.pulls_by_node.remove(&(node, name.clone()));
+                self.pulls_by_time.remove(&(pull.at, name.clone()));
             }
         }
         before.taken().keys().filter(|node| !after.taken().contains_key(*node)).cloned().collect()
