@@ -190,8 +190,8 @@ pub mod internal {
     pub use crate::node::figures::{Figure, NodeFigures, Sums};
     pub use crate::node::fit::room as room_for;
     pub use crate::node::fleet::goals::live_pods;
-    pub use crate::node::fleet::{Fleet, Rare, Readiness};
-    pub use crate::node::hold::{Hold, goal_hash};
+    pub use crate::node::fleet::{Fleet, Readiness};
+    pub use crate::node::hold::goal_hash;
     pub use crate::node::in_place::{ImageChanges, InPlace};
     pub use crate::node::names::one_per_node;
     pub use crate::node::notes::Notes;

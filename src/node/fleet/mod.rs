@@ -364,6 +364,13 @@ impl<'a> Fleet<'a> {
         turns.get(found)
     }
 
+    /// Whether the turn of a node ends in this plan.
+    pub fn ends_turn(&self, node: NodeIx) -> bool {
+        let has_ended =
+            |rare: &Rare<'_>| rare.ended_turns.binary_search_by_key(&node, |turn| turn.node).is_ok();
+        self.rare.as_deref().is_some_and(has_ended)
+    }
+
     /// The pods that pull images on this node.
     pub fn pull_pods_of(&self, node: NodeIx) -> &[PullPod<'a>] {
         let pods = self.pull_pods();

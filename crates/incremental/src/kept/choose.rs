@@ -50,14 +50,21 @@ impl Ordered<'_> {
             *turns.of(is_excused) -= 1;
         }
         let begun = begin.len() as u32;
-        let (mut nodes, mut waiting) = (Vec::new(), 0);
-        for (index, (_, (_, slot))) in merge(in_turn, begin.into_iter()).enumerate() {
-            waiting += u32::from(self.evaluation(*slot).is_some_and(KeptEvaluation::waits));
-            if index < self.cap || self.looked_at.contains(slot) {
-                nodes.push(*slot);
+        let chosen = merge(in_turn, begin.into_iter()).map(|(_, (_, slot))| *slot);
+        First { count: begun, ..self.taken(chosen, self.cap) }
+    }
+
+    /// These candidates, of which the plan looks at so many and at those that it looks at anyway.
+    fn taken(&self, candidates: impl Iterator<Item = Slot>, cap: usize) -> First<Slot> {
+        let mut first = First { nodes: Vec::new(), count: 0, waiting: 0 };
+        for slot in candidates {
+            first.waiting += u32::from(self.evaluation(slot).is_some_and(KeptEvaluation::waits));
+            if (first.count as usize) < cap || self.looked_at.contains(&slot) {
+                first.nodes.push(slot);
             }
+            first.count += 1;
         }
-        First { nodes, count: begun, waiting }
+        first
     }
 }
 
@@ -74,7 +81,6 @@ impl Candidates for Ordered<'_> {
         }
         let candidates = self.kept.evaluations.group(group);
         let (count, cap) = (candidates.len().min(count as usize), self.cap(group));
-        let waits = |slot: &&Slot| self.evaluation(**slot).is_some_and(KeptEvaluation::waits);
         if count == candidates.len() {
             let mut nodes = candidates.first(cap);
             // All candidates of the group: its kept number of waiting ones holds, and no walk counts them.
@@ -86,11 +92,7 @@ impl Candidates for Ordered<'_> {
             }
             return First { nodes, count: count as u32, waiting: candidates.waiting() };
         }
-        let mut nodes = candidates.first(count);
-        let waiting = nodes.iter().filter(waits).count() as u32;
-        let beyond = nodes.split_off(cap.min(count));
-        nodes.extend(beyond.into_iter().filter(|slot| self.looked_at.contains(slot)));
-        First { nodes, count: count as u32, waiting }
+        self.taken(candidates.first(count).into_iter(), cap)
     }
 
     fn in_turn_from(&mut self, place: u32) -> InTurn<Slot> {
@@ -135,9 +137,8 @@ impl Kept {
         slots.extend(self.nodes_with_history(memory));
         slots.extend(&evaluations.patching);
         if self.spec.daemon_set.metadata.deletion_timestamp.is_some() {
-            // All turns end, and no node is evaluated.
-            let nodes = self.objects.nodes.iter().filter(|(_, node)| node.facts.has_annotations());
-            slots.extend(nodes.map(|(slot, _)| slot as Slot));
+            // All turns end.
+            slots.extend(&evaluations.touched);
         }
         slots.extend(evaluations.ending_pulls.iter().take(cap).map(|(_, slot)| *slot));
         let mut candidates = Ordered { kept: self, looked_at: &slots, cap, without_room: BTreeSet::new() };

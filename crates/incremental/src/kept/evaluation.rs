@@ -59,7 +59,7 @@ pub(super) struct KeptEvaluation {
     /// The number in its [urgency](Urgency), for a candidate.
     pub(super) number: i64,
     pub(super) instants: Option<Box<Instants>>,
-    pub(super) rare: Option<Box<Rare>>,
+    pub(super) rare: Option<Box<TurnPart>>,
 }
 
 /// The instants of a node that is on its way.
@@ -79,7 +79,7 @@ pub(super) struct Instants {
 
 /// The part of a node in turns and pulls.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Rare {
+pub(super) struct TurnPart {
     pub(super) is_in_turn: bool,
     /// Its place in the order of turns, before its name; `None` for an excused node.
     pub(super) turn: Option<(bool, Timestamp)>,
@@ -369,9 +369,17 @@ impl KeptEvaluations {
     }
 
     /// The orders of turns and pulls.
-    fn change_rare(&mut self, node: &Named, rare: &Rare, is_added: bool) {
+    fn change_rare(&mut self, node: &Named, rare: &TurnPart, is_added: bool) {
         let slot = node.1;
-        let Rare { is_in_turn: _, turn, has_ready_candidate: _, lacks_pull, pulls, notes, is_touched } = rare;
+        let TurnPart {
+            is_in_turn: _,
+            turn,
+            has_ready_candidate: _,
+            lacks_pull,
+            pulls,
+            notes,
+            is_touched,
+        } = rare;
         let NodePulls { are_over: _, pulling, ends_at, changes_at: _ } = pulls;
         let turn = turn.map(|(has_available, at)| (has_available, at, node.clone()));
         change(&mut self.turns, turn, is_added);

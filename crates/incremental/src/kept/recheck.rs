@@ -78,9 +78,10 @@ impl Recheck {
     }
 
     fn delete(&mut self, uid: &Uid, node: &NodeName, memory: &Memory) {
-        let Some(version) = version_of(uid, memory) else { return };
-        self.versions.extend(version.map(|version| (version, node.clone())));
-        self.deletes.insert(uid.clone(), node.clone());
+        for version in versions_of(uid, memory) {
+            self.versions.extend(version.map(|version| (version, node.clone())));
+            self.deletes.insert(uid.clone(), node.clone());
+        }
     }
 
     fn patch(&mut self, node: &NodeName, memory: &Memory) {
@@ -127,7 +128,7 @@ impl Recheck {
             }
             _ => return,
         };
-        self.forget(before, &Memory::default());
+        self.forget(before, memory);
         match action {
             Action::CreatePod { reason: CreateReason::PullImages, pod, .. } => {
                 pod.name().into_iter().for_each(|name| self.pull(name, node, memory));
@@ -138,7 +139,6 @@ impl Recheck {
             }
             _ => {}
         }
-        // The entries about the node that the outcome has left as they were were taken out above, too.
         self.create(node, memory);
         self.patch(node, memory);
         self.nodes.insert(node.clone());
@@ -197,27 +197,31 @@ impl Recheck {
         }
     }
 
-    /// The memory has forgotten the entries that `before` has and `after` lacks. Returns the nodes that it no longer waits
+    /// The memory has forgotten the entries that `before` has and `after` lacks, or has otherwise. Returns the nodes that it no longer waits
     /// for.
     pub(super) fn forget(&mut self, before: &Memory, after: &Memory) -> Vec<NodeName> {
-        for (node, create) in before.creates().iter().filter(|(node, _)| !after.creates().contains_key(*node))
-        {
+        for (node, create) in lost(before.creates(), after.creates()) {
             create.version.map(|version| self.versions.remove(&(version, node.clone())));
             create.expected.uid.as_ref().map(|uid| self.creates.remove(uid));
         }
         if before.has_entries_of_pods() {
-            let turns = before.turns();
-            let uids = before.deletes().keys().chain(turns.pull_deletes.keys()).chain(turns.in_place.keys());
-            for uid in uids.filter(|uid| version_of(uid, after).is_none()) {
-                let Some(node) = self.deletes.remove(uid) else { continue };
-                version_of(uid, before).flatten().map(|version| self.versions.remove(&(version, node)));
+            let (turns, later) = (before.turns(), after.turns());
+            let deletes = lost(before.deletes(), after.deletes()).map(|(uid, delete)| (uid, delete.version));
+            let pull_deletes = lost(&turns.pull_deletes, &later.pull_deletes);
+            let in_place = lost(&turns.in_place, &later.in_place);
+            let of_turns = pull_deletes.map(|(uid, delete)| (uid, delete.version));
+            let of_turns = of_turns.chain(in_place.map(|(uid, change)| (uid, change.version)));
+            for (uid, version) in deletes.chain(of_turns) {
+                let Some(node) = self.deletes.get(uid).cloned() else { continue };
+                version.map(|version| self.versions.remove(&(version, node)));
+                if versions_of(uid, after).next().is_none() {
+                    self.deletes.remove(uid);
+                }
             }
-            let (before, after) = (before.turns(), after.turns());
-            for (node, patch) in before.patches.iter().filter(|(node, _)| !after.patches.contains_key(*node))
-            {
+            for (node, patch) in lost(&turns.patches, &later.patches) {
                 patch.version.map(|version| self.node_versions.remove(&(version, node.clone())));
             }
-            for (name, pull) in before.pulls.iter().filter(|(name, _)| !after.pulls.contains_key(*name)) {
+            for (name, pull) in lost(&turns.pulls, &later.pulls) {
                 let Some(node) = self.pulls.remove(name) else { continue };
                 pull.version.map(|version| self.versions.remove(&(version, node.clone())));
                 self.pulls_by_node.remove(&(node, name.clone()));
@@ -228,10 +232,19 @@ impl Recheck {
     }
 }
 
-/// The version at which a list shows the delete or the change of a pod, if one is in flight.
-fn version_of(uid: &Uid, memory: &Memory) -> Option<Option<u64>> {
+/// The entries that a memory had `before` and has no more, or otherwise.
+fn lost<'m, K: Ord, V: PartialEq>(
+    before: &'m BTreeMap<K, V>,
+    after: &'m BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'m K, &'m V)> {
+    before.iter().filter(|(key, entry)| after.get(*key) != Some(*entry))
+}
+
+/// For each delete and change of a pod in flight the version at which a list shows it.
+fn versions_of(uid: &Uid, memory: &Memory) -> impl Iterator<Item = Option<u64>> {
     let turns = memory.turns();
     let delete = memory.deletes().get(uid).map(|delete| delete.version);
     let pull = turns.pull_deletes.get(uid).map(|delete| delete.version);
-    delete.or(pull).or_else(|| turns.in_place.get(uid).map(|change| change.version))
+    let change = turns.in_place.get(uid).map(|change| change.version);
+    [delete, pull, change].into_iter().flatten()
 }
