@@ -3,11 +3,12 @@
 use crate::kept::{Change, Kept, about};
 use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
 use daemonset::manifests::TemplateManifests;
-use daemonset::model::{Owner, Uid};
+use daemonset::model::{NodeName, Owner, Uid};
 use daemonset::outlook::Obstacles;
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
-    Policy, Reconciler, Recorded, Recording, RevisionView, Snapshot, plan,
+use daemonset::report::{ReportScope, Situation, Wait};
+    Policy, Reconciler, Recorded, Recording, Report, RevisionView, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -280,14 +281,25 @@ impl Tracker {
     }
 
     /// Whether the next plan looks at turns, pulls, changes in place, fit, or one name for each node: by the policy, or since a node or a
-    /// pod is of them. Changes must then have whole objects, and nodes their [`NodeView::free`]. A caller that has neither, or that needs
-    /// the verdict of each node that waits, [lists](Self::list) instead.
+    /// pod is of them. Changes must then have whole objects, and nodes their [`NodeView::free`]. A caller that has neither
+    /// [lists](Self::list) instead.
     pub fn has_turns(&self) -> bool {
         self.kept.as_ref().is_ok_and(|kept| kept.has_turns(self.reconciler.memory()))
     }
 
     /// Lets the next plan need lists: after a watch was interrupted, say.
     pub fn forget_objects(&mut self) {
+    /// The nodes whose candidate [waits for something else than a limit](Wait::is_of_candidate) by the last plan, which is this one; by
+    /// name, those without [room](Wait::Room) last. A plan from changes lacks the verdicts of most of them.
+    pub fn waits<'t>(&'t self, plan: &'t Plan) -> impl Iterator<Item = (&'t NodeName, &'t Wait)> {
+        let Report { nodes, scope, situation, .. } = &plan.report;
+        let listed = (*scope == ReportScope::AllNodes).then_some(nodes).into_iter().flatten();
+        let listed = listed.filter_map(|verdict| Some((&verdict.node, verdict.outcome.wait()?)));
+        let is_kept = *scope == ReportScope::ChangedNodes && *situation == Situation::Synced;
+        let kept = self.kept.iter().filter(move |_| is_kept).flat_map(|kept| kept.waits());
+        listed.filter(|(_, wait)| wait.is_of_candidate()).chain(kept)
+    }
+
         self.lose(NeedsLists::NotListed);
     }
 

@@ -109,6 +109,7 @@ impl Steps<'_> {
             lacks_pull: pull_rank(fleet, history, node, evaluation),
             pulls: NodePulls::new(fleet, history, node),
             notes: Notes::new(fleet, node_sync, node, evaluation),
+            wait: evaluation.wait().cloned(),
             is_touched: self.is_touched(node),
         }
     }

@@ -8,6 +8,7 @@ use daemonset::internal::{
     Figure, NodeFigures, NodePulls, Notes, PullRank, Readiness, Sums, Urgency, neutral,
 };
 use daemonset::model::NodeName;
+use daemonset::report::Wait;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +90,8 @@ pub(super) struct TurnPart {
     pub(super) lacks_pull: Option<PullRank>,
     pub(super) pulls: NodePulls,
     pub(super) notes: Notes,
+    /// Why its candidate waits for something else than a limit.
+    pub(super) wait: Option<Wait>,
     /// It is in turn, has a pull pod, or a pod that was changed in its place.
     pub(super) is_touched: bool,
 }
@@ -102,6 +105,11 @@ impl KeptEvaluation {
     /// Whether its candidate waits for a limit, unless the plan takes it.
     pub(super) fn waits(&self) -> bool {
         self.figures.has(Figure::Waits)
+    }
+
+    /// Why its candidate waits for something else than a limit.
+    pub(super) fn wait(&self) -> Option<&Wait> {
+        self.rare.as_ref()?.wait.as_ref()
     }
 
     /// How its candidate comes to its place among the turns.
@@ -253,6 +261,8 @@ pub(super) struct KeptEvaluations {
     pub(super) patching: BTreeSet<Slot>,
     /// Nodes of which warnings tell.
     pub(super) noted: BTreeSet<Slot>,
+    /// Nodes whose candidate waits for something else than a limit.
+    pub(super) waits: BTreeSet<Named>,
     /// Nodes in turn, and those with a pull pod or a pod that was changed in its place.
     pub(super) touched: BTreeSet<Slot>,
     /// Nodes with pull pods that go, by name.
@@ -378,6 +388,7 @@ impl KeptEvaluations {
             lacks_pull,
             pulls,
             notes,
+            wait,
             is_touched,
         } = rare;
         let NodePulls { are_over: _, pulling, ends_at, changes_at: _ } = pulls;
@@ -386,6 +397,7 @@ impl KeptEvaluations {
         change(&mut self.lacking_pulls, lacks_pull.map(|rank| (rank, node.clone())), is_added);
         self.pulling = if is_added { self.pulling + pulling } else { self.pulling.saturating_sub(*pulling) };
         change(&mut self.pull_ends, ends_at.map(|at| (at, slot)), is_added);
+        change(&mut self.waits, wait.as_ref().map(|_| node.clone()), is_added);
         change(&mut self.touched, is_touched.then_some(slot), is_added);
         change(&mut self.noted, (*notes != Notes::default()).then_some(slot), is_added);
     }

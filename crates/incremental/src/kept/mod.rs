@@ -34,7 +34,7 @@ use daemonset::internal::{
     goal_hash, has_rules_of_turns, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
-use daemonset::report::Evidence;
+use daemonset::report::{Evidence, Wait};
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::KeptEvaluations;
 use facts::{NOWHERE, Reads, Slot};
@@ -60,6 +60,8 @@ pub(crate) struct Kept {
     images: BTreeSet<String>,
     evaluations: KeptEvaluations,
     recheck: Recheck,
+    /// Nodes in turn for which the last plan had no room.
+    without_room: Vec<Slot>,
     /// The rollout, if the policy steers it.
     rollout: Option<Box<KeptRollout>>,
     /// The history that the evaluations rest on; `None` where they must be found anew.
@@ -168,6 +170,7 @@ impl Kept {
             images: BTreeSet::new(),
             evaluations: KeptEvaluations::default(),
             recheck: Recheck::default(),
+            without_room: Vec::new(),
             rollout: None,
             history_facts: None,
             is_history_stale: false,
@@ -304,6 +307,16 @@ impl Kept {
     /// Whether decisions look at turns, pulls, changes in place, fit or one name for each node.
     pub(crate) fn has_turns(&self, memory: &Memory) -> bool {
         self.objects.has_turns || memory.has_turns() || has_rules_of_turns(&self.spec.policy)
+    }
+
+    /// The nodes whose candidate waits for something else than a limit by the last plan, which went through all steps: by name, those
+    /// without room last.
+    pub(crate) fn waits(&self) -> impl Iterator<Item = (&NodeName, &Wait)> {
+        let waits = self.evaluations.waits.iter().filter_map(|(_, slot)| self.objects.node(*slot));
+        let waits = waits.filter_map(|node| Some((&node.facts.name, node.evaluation.wait()?)));
+        let without_room = self.without_room.iter().filter_map(|slot| self.objects.node(*slot));
+        let without_room = without_room.filter(|node| node.evaluation.wait().is_none());
+        waits.chain(without_room.map(|node| (&node.facts.name, &Wait::Room)))
     }
 
     /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.

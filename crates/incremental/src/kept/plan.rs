@@ -218,6 +218,7 @@ impl Kept {
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
         let (choice, slots) = self.choose(&changed, memory, &part);
+        self.without_room.clone_from(&choice.without_room);
         let others = self.obstacles_beside(&slots);
         // Most often a plan can touch no node but those that have changed.
         let is_same = slots.iter().eq(&changed);
