@@ -170,7 +170,6 @@ pub mod internal {
     };
     pub use crate::input::index::{Hashes, PodFacts, RevisionFacts};
     pub use crate::input::lookup::{Lookup, Recent};
-    pub use crate::input::memory::node_failures::FAILURES_FORGOTTEN_AFTER;
     pub use crate::input::partial::SnapshotFacts;
     pub use crate::input::placement::{
         CompiledTemplate, Decided, Mismatch, Placement, Taints, toleration_withdrawn,
@@ -183,7 +182,7 @@ pub mod internal {
     pub use crate::input::template::{Template, Term};
     pub use crate::input::unreadable::{take_out_all, unreadable_fields};
     pub use crate::node::budget::node_free_at;
-    pub use crate::node::candidate::{Urgency, deletes_come_last, eligible, urgency};
+    pub use crate::node::candidate::{Urgency, deletes_come_last, urgency};
     pub use crate::node::change::rest_of as rest_beside_images;
     pub use crate::node::changes::{Going, available_on, changes_of_turns};
     pub use crate::node::evaluation::{Evaluations, NodeEvaluation, evaluate};
@@ -195,16 +194,14 @@ pub mod internal {
     pub use crate::node::in_place::{ImageChanges, InPlace};
     pub use crate::node::names::one_per_node;
     pub use crate::node::notes::Notes;
-    pub use crate::node::pull::{
-        pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix, rules as pull_rules,
-    };
+    pub use crate::node::pull::{pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix};
     pub use crate::node::sync::{NodeSync, node_sync, place_in_turn};
     pub use crate::node::turn::{has_rules_of_turns, next_overdue, rules as turn_rules};
     pub use crate::node::turn_end::end_turns;
     pub use crate::plan::actions::FromTemplate;
-    pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank, unseen_pulls};
+    pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank};
     pub use crate::plan::rest_of_cluster::{PullSums, RestOfCluster};
-    pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
+    pub use crate::plan::steps::{Decision, Steps, decide, ends_at_once};
     pub use crate::plan::turns::patched_nodes;
     pub use crate::pod_manifest::{CustomBody, Shared, Tie};
     pub use crate::pods::claim::{Claim, claim, claim_revisions};

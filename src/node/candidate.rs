@@ -71,7 +71,7 @@ pub(crate) fn is_exception(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> b
 }
 
 /// The outdated pod of a candidate that goes, or gets an updated one beside it, as soon as there is room.
-pub fn eligible<'f>(
+pub(crate) fn eligible<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
     node: NodeIx,

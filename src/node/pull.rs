@@ -26,7 +26,7 @@ pub struct PullPod<'a> {
 }
 
 /// The rules of pulls; `None` where they have no effect: another pod beside the old one pulls by itself, and a person needs no order.
-pub fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
+pub(crate) fn rules<'a>(snapshot: &'a Snapshot<'_>) -> Option<&'a PullPolicy> {
     match snapshot.spec.strategy {
         Strategy::Replace(_) => snapshot.spec.policy.pull.as_ref(),
         Strategy::OnDelete | Strategy::Surge { .. } => None,

@@ -22,6 +22,7 @@ use crate::action::Action;
 use crate::bug;
 use crate::input::Snapshot;
 use actions::{FromTemplate, actions};
+use rest_of_cluster::RestOfCluster;
 use steps::decide;
 
 /// Decides the next actions of the controller.
@@ -47,6 +48,7 @@ use steps::decide;
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
     // The template's own manifests are never refused: their error has no value, so that no other arm exists.
-    let (Ok(actions), has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot), &FromTemplate));
+    let (Ok(actions), has_bug) =
+        bug::watch(|| actions(snapshot, &decide(snapshot, RestOfCluster::none()), &FromTemplate));
     if has_bug { Vec::new() } else { actions }
 }

@@ -130,7 +130,7 @@ impl NodePulls {
 }
 
 /// The pull pods that were created and that the snapshot does not show.
-pub fn unseen_pulls<'f>(fleet: &'f Fleet<'_>) -> &'f BTreeSet<&'f str> {
+fn unseen_pulls<'f>(fleet: &'f Fleet<'_>) -> &'f BTreeSet<&'f str> {
     static NONE: BTreeSet<&str> = BTreeSet::new();
     fleet.rare.as_ref().map_or(&NONE, |rare| &rare.unseen_pulls)
 }

@@ -8,6 +8,7 @@ use crate::node::pull::PullPod;
 use crate::node::turn::{self, NodeTurn};
 use crate::node::wait::Wait;
 use crate::node::{fit, pull};
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{NodeIx, PodIx};
 use daemonset_objects::internal::{is_default, quantity};
@@ -125,7 +126,7 @@ pub fn details(snapshot: &Snapshot<'_>) -> BTreeMap<NodeName, NodeDetail> {
     if !turn::needs_whole_objects(snapshot) {
         return BTreeMap::new();
     }
-    let (details, has_bug) = bug::watch(|| match decide(snapshot) {
+    let (details, has_bug) = bug::watch(|| match decide(snapshot, RestOfCluster::none()) {
         Decision::Synced(steps) => of_steps(snapshot, &steps),
         Decision::SelectingAll | Decision::BeingDeleted | Decision::NameCollision(_) => BTreeMap::new(),
     });

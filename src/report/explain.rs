@@ -17,6 +17,7 @@ use crate::node::wait::Wait;
 use crate::plan::actions::{Bodies, FromTemplate, actions};
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{FleetIx, NodeIx};
 use crate::report::at_rest::AtRest;
@@ -56,7 +57,8 @@ pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
 
 /// The plan with these bodies.
 pub(crate) fn plan_of<B: Bodies>(snapshot: &Snapshot<'_>, bodies: &B) -> Result<Plan, B::Error> {
-    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot), bodies));
+    let (plan, has_bug) =
+        bug::watch(|| plan_decided(snapshot, &decide(snapshot, RestOfCluster::none()), bodies));
     if has_bug { plan.map(Plan::after_bug) } else { plan }
 }
 

@@ -1,13 +1,15 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{FromTemplate, Placement, cut, decide, plan_decided, watch_for_bugs};
+use daemonset::internal::{
+    FromTemplate, Placement, RestOfCluster, cut, decide, plan_decided, watch_for_bugs,
+};
 use daemonset::manifests::TemplateManifests;
 use daemonset::model::{NodeName, Owner, Uid};
 use daemonset::outlook::Obstacles;
+use daemonset::report::{ReportScope, Situation, Wait};
 use daemonset::{
     Action, ActionOutcome, InvalidSnapshot, Memory, NodeView, Observed, ObservedAt, Plan, PlanError, PodView,
-use daemonset::report::{ReportScope, Situation, Wait};
     Policy, Reconciler, Recorded, Recording, Report, RevisionView, Snapshot, plan,
 };
 use jiff::Timestamp;
@@ -134,7 +136,7 @@ impl Tracker {
         self.forget_objects();
         let snapshot = self.reconciler.checked(observed, &TemplateManifests, at)?;
         let (planned, has_bug) = watch_for_bugs(|| {
-            let decision = decide(&snapshot);
+            let decision = decide(&snapshot, RestOfCluster::none());
             let Ok(planned) = plan_decided(&snapshot, &decision, &FromTemplate);
             let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
             (planned, kept)
@@ -287,8 +289,6 @@ impl Tracker {
         self.kept.as_ref().is_ok_and(|kept| kept.has_turns(self.reconciler.memory()))
     }
 
-    /// Lets the next plan need lists: after a watch was interrupted, say.
-    pub fn forget_objects(&mut self) {
     /// The nodes whose candidate [waits for something else than a limit](Wait::is_of_candidate) by the last plan, which is this one; by
     /// name, those without [room](Wait::Room) last. A plan from changes lacks the verdicts of most of them.
     pub fn waits<'t>(&'t self, plan: &'t Plan) -> impl Iterator<Item = (&'t NodeName, &'t Wait)> {
@@ -300,6 +300,8 @@ impl Tracker {
         listed.filter(|(_, wait)| wait.is_of_candidate()).chain(kept)
     }
 
+    /// Lets the next plan need lists: after a watch was interrupted, say.
+    pub fn forget_objects(&mut self) {
         self.lose(NeedsLists::NotListed);
     }
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// The longest back-off (v1.36 `daemon.NewDaemonSetsController`: `flowcontrol.NewBackOff(1s, 15min)`).
 const LONGEST_BACK_OFF: SignedDuration = SignedDuration::from_mins(15);
 /// How long after its last failure a node starts afresh (client-go `flowcontrol.Backoff`: twice the longest).
-pub const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
+pub(crate) const FAILURES_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_mins(30);
 
 /// The failures in a row of one node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -214,6 +214,7 @@ impl Kept {
         let expiry = pull.and_then(|(at, _)| at.checked_add(self.spec.in_flight_expiry()).ok());
         let expiry = expiry.map(|at| (at, RequeueReason::InFlightExpiry));
         RestOfCluster {
+            chosen: None,
             conflicts: evaluations.conflicts - conflicts,
             hashes: self.objects.live_hashes().collect(),
             next_change: changes.map(|(at, reason, _)| (*at, *reason)).into_iter().chain(expiry).min(),

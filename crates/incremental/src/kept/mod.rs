@@ -30,8 +30,8 @@ use crate::NeedsLists;
 use apply::{images_of, keeps};
 use daemonset::internal::{
     Decision, Fleet, FromTemplate, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement,
-    Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once,
-    goal_hash, has_rules_of_turns, plan_decided, pull_pod_name,
+    Position, RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide, ends_at_once, goal_hash,
+    has_rules_of_turns, plan_decided, pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::report::{Evidence, Wait};
@@ -259,7 +259,7 @@ impl Kept {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
         let rest = RestOfCluster { rollout, ..RestOfCluster::NONE };
-        let Ok(plan) = plan_decided(&snapshot, &decide_beside(&snapshot, &rest), &FromTemplate);
+        let Ok(plan) = plan_decided(&snapshot, &decide(&snapshot, &rest), &FromTemplate);
         Ok(plan)
     }
 

@@ -8,8 +8,8 @@ use super::{HistoryFacts, Kept, evaluate};
 use crate::NeedsLists;
 use daemonset::internal::{
     Choice, Decision, Evaluations, Fleet, FromTemplate, Goals, History, NodeIx, Position, Sums, claim,
-    claim_revisions, decide_chosen, end_turns, ends_at_once, evaluate, node_sync, plan_decided,
-    pull_pod_name, watch_for_bugs,
+    claim_revisions, decide, end_turns, ends_at_once, evaluate, node_sync, plan_decided, pull_pod_name,
+    watch_for_bugs,
 };
 use daemonset::model::NodeName;
 use daemonset::report::{ReportScope, Situation};
@@ -198,7 +198,7 @@ impl Kept {
         }
         end_turns(&mut fleet);
         let node_sync = node_sync(&fleet);
-        let nodes = evaluate(&fleet, &history, &node_sync, None).into();
+        let nodes = evaluate(&fleet, &history, &node_sync).into();
         let evaluations = &Evaluations { nodes, sums: Sums::default() };
         let steps = evaluate::Steps::new(&history, &fleet, &node_sync, evaluations);
         let evaluations = steps.evaluations(&claim, fleet.nodes.positions());
@@ -224,7 +224,7 @@ impl Kept {
         let is_same = slots.iter().eq(&changed);
         let part_of_slots = || self.part_of(memory, &Vec::from_iter(slots.iter().copied()), names);
         let mut before = if is_same { part } else { part_of_slots() };
-        let rest = self.rest_of_cluster(&slots, memory, &before);
+        let mut rest = self.rest_of_cluster(&slots, memory, &before);
         let slots: Vec<Slot> = slots.into_iter().collect();
         before.add_deletes(memory, &gone);
         let mut after = before.clone();
@@ -243,10 +243,8 @@ impl Kept {
             waiting,
             lacks_places,
         };
-        let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
-        let figures = nodes.map(|node| node.evaluation.figures).collect();
-        let sums = self.evaluations.sums.clone();
-        let decision = decide_chosen(&snapshot, &rest, (figures, sums), choice);
+        rest.chosen = Some((self.evaluations.sums.clone(), choice));
+        let decision = decide(&snapshot, &rest);
         let Ok(mut plan) = plan_decided(&snapshot, &decision, &FromTemplate);
         if let Decision::Synced(steps) = &decision {
             self.keep_image_changes(&steps.fleet);
