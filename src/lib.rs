@@ -193,12 +193,12 @@ pub mod internal {
     pub use crate::node::evaluation::{Evaluations, NodeEvaluation, evaluate};
     pub use crate::node::figures::{Figure, NodeFigures, Sums};
     pub use crate::node::fleet::goals::live_pods;
-    pub use crate::node::fleet::{Fleet, Rare, Readiness};
+    pub use crate::node::fleet::{Fleet, Readiness};
     pub use crate::node::notes::Notes;
     pub use crate::node::sync::{NodeSync, node_sync, place_in_turn};
     pub use crate::plan::pulls::{NodePulls, PullRank, limit as pull_limit, pull_rank};
     pub use crate::plan::rest_of_cluster::{PullSums, RestOfCluster};
-    pub use crate::plan::steps::{Decision, Steps, decide, decide_beside, decide_chosen, ends_at_once};
+    pub use crate::plan::steps::{Decision, Steps, decide, ends_at_once};
     pub use crate::plan::turns::patched_nodes;
     pub use crate::pod_manifest::{CustomBody, Shared, Tie};
     pub use crate::pods::claim::{Claim, claim, claim_revisions};
@@ -221,9 +221,7 @@ pub mod internal {
     pub use crate::rules::fit::room as room_for;
     pub use crate::rules::in_place::{ImageChanges, InPlace};
     pub use crate::rules::names::one_per_node;
-    pub use crate::rules::pull::{
-        pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix, rules as pull_rules,
-    };
+    pub use crate::rules::pull::{pod_name as pull_pod_name, pod_name_prefix as pull_pod_prefix};
     pub use crate::rules::turn::{next_overdue, rules as turn_rules};
     pub use crate::rules::turn_end::end_turns;
     pub use crate::rules::{Hold, goal_hash};

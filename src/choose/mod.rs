@@ -45,7 +45,7 @@ pub struct First<N> {
 }
 
 /// The nodes that the strategy takes now.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Choice<N> {
     /// The figures that it was made by.
     pub budget: Budget,

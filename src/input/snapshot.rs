@@ -9,7 +9,7 @@ use crate::input::placement::Placement;
 use crate::input::spec::Spec;
 use crate::position::{IndexVec, NodeIx, PodIx, RevisionIx, at};
 use daemonset_objects::{NodeView, PodView, RevisionView};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use std::fmt;
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl<'a> Snapshot<'a> {
     /// When an action accepted at `at` is expected no longer. `None` when that time is over, or when `at` is so far ahead that a
     /// clock must have gone back.
     pub(crate) fn expires(&self, at: Timestamp) -> Option<Timestamp> {
-        let expiry = SignedDuration::from_secs(self.spec.policy.in_flight_expiry_seconds.into());
+        let expiry = self.spec.in_flight_expiry();
         let plausible = at.duration_since(self.now) <= expiry;
         at.checked_add(expiry).ok().filter(|until| plausible && self.now < *until)
     }

@@ -133,6 +133,11 @@ impl<'a> Spec<'a> {
         SignedDuration::from_secs(self.daemon_set.spec.min_ready_seconds.into())
     }
 
+    /// `Policy::in_flight_expiry_seconds`.
+    pub fn in_flight_expiry(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.policy.in_flight_expiry_seconds.into())
+    }
+
     /// The generation that a failure counts against: the template generation or, without one, `metadata.generation`.
     pub fn failure_generation(&self) -> i64 {
         let template = self.template_generation.as_deref().and_then(|text| text.parse().ok());

@@ -7,7 +7,7 @@ use crate::node::budget::{budget_figures, in_turn};
 use crate::node::candidate::{candidate, eligible, has_place};
 use crate::node::cause::unavailable_cause;
 use crate::node::figures::{Figure, NodeFigures, Sums};
-use crate::node::fleet::{Fleet, FleetPod};
+use crate::node::fleet::Fleet;
 use crate::node::sync::NodeSync;
 use crate::node::wait::Wait;
 use crate::pods::history::History;
@@ -48,9 +48,8 @@ pub struct Evaluations {
 }
 
 impl Evaluations {
-    /// Of all nodes of the snapshot, which are all there are.
-    pub(crate) fn new(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) -> Self {
-        let nodes = evaluate(fleet, history, node_sync, None);
+    /// Of the nodes of the snapshot, which are all there are.
+    pub(crate) fn new(nodes: Vec<NodeEvaluation>) -> Self {
         let mut sums = Sums::default();
         // Most nodes count in the same figures as the one before.
         for alike in nodes.chunk_by(|one, other| one.figures == other.figures) {
@@ -78,27 +77,10 @@ impl Evaluations {
     }
 }
 
-/// The evaluations of all nodes of the snapshot; `known` are their figures, where somebody keeps these.
-pub fn evaluate(
-    fleet: &Fleet<'_>,
-    history: &History<'_>,
-    node_sync: &NodeSync,
-    known: Option<Vec<NodeFigures>>,
-) -> Vec<NodeEvaluation> {
-    let evaluator = Evaluator {
-        fleet,
-        node_sync,
-        holds: Holds::new(fleet, history),
-        is_plain: fleet.rare.is_none() && fleet.in_flight.is_empty() && fleet.taken.is_empty(),
-    };
-    let nodes = fleet.nodes.positions();
-    match known {
-        None => nodes.map(|node| evaluator.evaluation(node)).collect(),
-        Some(figures) => {
-            let nodes = nodes.zip(figures).map(|(node, figures)| evaluator.with_figures(node, figures));
-            nodes.collect()
-        }
-    }
+/// The evaluations of all nodes of the snapshot.
+pub fn evaluate(fleet: &Fleet<'_>, history: &History<'_>, node_sync: &NodeSync) -> Vec<NodeEvaluation> {
+    let evaluator = Evaluator { fleet, node_sync, holds: Holds::new(fleet, history) };
+    fleet.nodes.positions().map(|node| evaluator.evaluation(node)).collect()
 }
 
 /// Evaluates one node after the other.
@@ -106,14 +88,12 @@ struct Evaluator<'f, 'a> {
     fleet: &'f Fleet<'a>,
     node_sync: &'f NodeSync,
     holds: Option<Holds<'f, 'a>>,
-    /// Nothing but their pods matters of most nodes.
-    is_plain: bool,
 }
 
 impl Evaluator<'_, '_> {
     fn evaluation(&self, node: NodeIx) -> NodeEvaluation {
-        let Evaluator { fleet, node_sync, is_plain, .. } = *self;
-        if is_plain && is_settled(fleet, node) {
+        let Evaluator { fleet, node_sync, .. } = *self;
+        if fleet.is_settled(node) {
             let figures = NodeFigures::SETTLED.with(Figure::Held, fleet.goals.of(node).is_held());
             return NodeEvaluation::without_candidate(figures);
         }
@@ -121,35 +101,14 @@ impl Evaluator<'_, '_> {
         if !figures.has(Figure::Candidate) {
             return NodeEvaluation::without_candidate(figures);
         }
-        let mut evaluation = self.of_candidate(node, figures);
+        let candidate = eligible(fleet, node_sync, node);
+        let hold = self.holds.as_ref().zip(candidate).and_then(|(holds, (_, pod))| holds.of(node, pod));
+        let candidate = candidate.map(|(pod, _)| pod);
+        let mut evaluation = NodeEvaluation { figures, candidate, hold };
         let waits = evaluation.wait().is_none() && waits_for_the_limit(fleet, node_sync, node);
         evaluation.figures = figures.with(Figure::Waits, waits);
         evaluation
     }
-
-    fn with_figures(&self, node: NodeIx, figures: NodeFigures) -> NodeEvaluation {
-        debug_assert_eq!(figures, self.evaluation(node).figures, "the figures are those of this node");
-        if figures.has(Figure::Candidate) {
-            self.of_candidate(node, figures)
-        } else {
-            NodeEvaluation::without_candidate(figures)
-        }
-    }
-
-    fn of_candidate(&self, node: NodeIx, figures: NodeFigures) -> NodeEvaluation {
-        let candidate = eligible(self.fleet, self.node_sync, node);
-        let hold = self.holds.as_ref().zip(candidate).and_then(|(holds, (_, pod))| holds.of(node, pod));
-        NodeEvaluation { figures, candidate: candidate.map(|(pod, _)| pod), hold }
-    }
-}
-
-/// Whether a node runs one pod, which is available and of the current revision, as it should: most nodes do.
-fn is_settled(fleet: &Fleet<'_>, node: NodeIx) -> bool {
-    let mut pods = fleet.pods_of(node);
-    let is_right = |pod: &FleetPod| pod.is_available() && pod.of_goal && pod.is_updated();
-    fleet.placement(node) == Placement::Run
-        && pods.next().is_some_and(|(_, pod)| is_right(pod))
-        && pods.next().is_none()
 }
 
 fn node_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {

@@ -23,6 +23,7 @@ use crate::action::Action;
 use crate::bug;
 use crate::input::Snapshot;
 use actions::actions;
+use rest_of_cluster::RestOfCluster;
 use steps::decide;
 
 /// Decides the next actions of the controller.
@@ -48,6 +49,6 @@ use steps::decide;
 #[doc(alias = "syncDaemonSet")]
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn reconcile(snapshot: &Snapshot<'_>) -> Vec<Action> {
-    let (actions, has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot)));
+    let (actions, has_bug) = bug::watch(|| actions(snapshot, &decide(snapshot, RestOfCluster::none())));
     if has_bug { Vec::new() } else { actions.unwrap_or_default() }
 }

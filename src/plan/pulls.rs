@@ -46,7 +46,8 @@ impl<'s> Pulls<'s> {
         let (fleet, rest) = (parts.fleet, parts.rest.pulls);
         let snapshot = fleet.snapshot;
         let pods = fleet.pull_pods();
-        if pods.is_empty() && lacking(parts).next().is_none() && (rest.pulling, rest.lacking) == (0, 0) {
+        // The names of pull pods are hashes: they are made where nothing cheaper decides.
+        if (rest.pulling, rest.lacking) == (0, 0) && pods.is_empty() && lacking(parts).next().is_none() {
             return None;
         }
         let is_over = |pod: &&PullPod<'s>| is_over(fleet, parts.history, pod);
@@ -130,7 +131,7 @@ impl NodePulls {
 }
 
 /// The pull pods that were created and that the snapshot does not show.
-pub(crate) fn unseen_pulls<'f>(fleet: &'f Fleet<'_>) -> &'f BTreeSet<&'f str> {
+fn unseen_pulls<'f>(fleet: &'f Fleet<'_>) -> &'f BTreeSet<&'f str> {
     static NONE: BTreeSet<&str> = BTreeSet::new();
     fleet.rare.as_ref().map_or(&NONE, |rare| &rare.unseen_pulls)
 }

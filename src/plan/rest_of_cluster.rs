@@ -5,8 +5,11 @@
 //! the whole cluster adds the part of the other nodes from here.
 
 use crate::action::RequeueReason;
+use crate::choose::Choice;
+use crate::node::figures::Sums;
 use crate::node::notes::Notes;
 use crate::pod_manifest::Shared;
+use crate::position::NodeIx;
 use crate::rollout::goals::KnownRollout;
 use crate::rules::in_place::ImageChanges;
 use jiff::Timestamp;
@@ -16,6 +19,8 @@ use std::sync::Arc;
 /// on these nodes.
 #[derive(Debug)]
 pub struct RestOfCluster<'o> {
+    /// The sums of all nodes, and the choice among all candidates; `None` where the snapshot has all nodes.
+    pub chosen: Option<(Sums, Choice<NodeIx>)>,
     /// How many pods there have a generation and a hash that contradict each other: see
     /// [`Fleet::conflicts`](field@crate::node::fleet::Fleet::conflicts).
     pub conflicts: u32,
@@ -43,7 +48,7 @@ pub struct RestOfCluster<'o> {
 /// The pulls on these nodes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PullSums {
-    /// Pods that pull.
+    /// Pods that pull, and creates of such pods in flight.
     pub pulling: u32,
     /// When the time of the first of these is over.
     pub ends_at: Option<Timestamp>,
@@ -60,6 +65,7 @@ impl RestOfCluster<'static> {
 
     // A constant beside the static: a struct update takes its fields by value.
     pub const NONE: RestOfCluster<'static> = RestOfCluster {
+        chosen: None,
         conflicts: 0,
         hashes: Vec::new(),
         next_change: None,

@@ -1,11 +1,10 @@
 //! The decision, before it becomes actions and a report: the values of all steps, and their order.
 
+use crate::choose::choose;
 use crate::choose::unsorted::Unsorted;
-use crate::choose::{Choice, choose};
 use crate::input::Snapshot;
 use crate::input::spec::Spec;
 use crate::node::evaluation::{Evaluations, evaluate};
-use crate::node::figures::{NodeFigures, Sums};
 use crate::node::fleet::Fleet;
 use crate::node::sync::{NodeSync, node_sync};
 use crate::node::wait::Wait;
@@ -77,41 +76,41 @@ impl Steps<'_> {
     }
 }
 
-/// The decision on every node of the cluster.
-pub fn decide<'s>(snapshot: &'s Snapshot<'s>) -> Decision<'s> {
-    decide_beside(snapshot, RestOfCluster::none())
-}
-
-/// The decision on every node of the cluster, with facts that the caller keeps: the rollout, and the names of pods.
-pub fn decide_beside<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>) -> Decision<'s> {
+/// The decision on the nodes of a snapshot, beside the rest of the cluster.
+pub fn decide<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>) -> Decision<'s> {
     let Head { claim, history, fleet } = match Head::new(snapshot, rest) {
         Ok(head) => head,
         Err(decision) => return *decision,
     };
     let node_sync = node_sync(&fleet);
-    let evaluations = Evaluations::new(&fleet, &history, &node_sync);
-    let Spec { strategy, policy, .. } = &*snapshot.spec;
-    let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &evaluations);
-    let takes_turns = turn::rules(&snapshot.spec).is_some();
-    let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
-    carry_out(Head { claim, history, fleet }, rest, node_sync, (evaluations, choice))
-}
-
-/// The decision on the nodes of the snapshot, beside others: the evaluations and the choice of all are known.
-pub fn decide_chosen<'s>(
-    snapshot: &'s Snapshot<'s>,
-    rest: &'s RestOfCluster<'s>,
-    (figures, sums): (Vec<NodeFigures>, Sums),
-    choice: Choice<NodeIx>,
-) -> Decision<'s> {
-    let head = match Head::new(snapshot, rest) {
-        Ok(head) => head,
-        Err(decision) => return *decision,
+    let nodes = evaluate(&fleet, &history, &node_sync);
+    let (evaluations, choice) = match &rest.chosen {
+        Some((sums, choice)) => (Evaluations { nodes: nodes.into(), sums: sums.clone() }, choice.clone()),
+        None => {
+            let evaluations = Evaluations::new(nodes);
+            let Spec { strategy, policy, .. } = &*snapshot.spec;
+            let mut candidates = Unsorted::new(&fleet, &history, &node_sync, &evaluations);
+            let takes_turns = turn::rules(&snapshot.spec).is_some();
+            let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
+            (evaluations, choice)
+        }
     };
-    let node_sync = node_sync(&head.fleet);
-    // Kept figures are made when something about a node changes: here they must still be true.
-    let nodes = evaluate(&head.fleet, &head.history, &node_sync, Some(figures));
-    carry_out(head, rest, node_sync, (Evaluations { nodes: nodes.into(), sums }, choice))
+    let update = Update::new((&fleet, &history), (&node_sync, &evaluations), choice, rest);
+    // The cap is over the deletes above as well.
+    let parts =
+        Parts { fleet: &fleet, history: &history, node_sync: &node_sync, evaluations: &evaluations, rest };
+    let burst = Burst::new(&parts, &update);
+    // Others may write conditions where this controller does not.
+    let conditions = if snapshot.spec.policy.conditions {
+        let progress = Progress::new(&fleet, &history, &evaluations.sums, &update.choice);
+        conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
+    } else {
+        snapshot.spec.daemon_set.status.conditions.clone()
+    };
+    let status = status(&snapshot.spec.daemon_set, &evaluations.sums, conditions);
+    let by_name = OnceCell::new();
+    let steps = Steps { rest, claim, history, fleet, node_sync, evaluations, update, burst, status, by_name };
+    Decision::Synced(Box::new(steps))
 }
 
 /// The first steps: they look at each node by itself, except for the goals of a rollout.
@@ -141,33 +140,6 @@ impl<'s> Head<'s> {
         end_turns(&mut fleet);
         Ok(Head { fleet, claim, history })
     }
-}
-
-/// The last steps: they carry out the choice.
-fn carry_out<'s>(
-    head: Head<'s>,
-    rest: &'s RestOfCluster<'s>,
-    node_sync: NodeSync,
-    (evaluations, choice): (Evaluations, Choice<NodeIx>),
-) -> Decision<'s> {
-    let Head { claim, history, fleet } = head;
-    let snapshot = fleet.snapshot;
-    let update = Update::new((&fleet, &history), (&node_sync, &evaluations), choice, rest);
-    // The cap is over the deletes above as well.
-    let parts =
-        Parts { fleet: &fleet, history: &history, node_sync: &node_sync, evaluations: &evaluations, rest };
-    let burst = Burst::new(&parts, &update);
-    // Others may write conditions where this controller does not.
-    let conditions = if snapshot.spec.policy.conditions {
-        let progress = Progress::new(&fleet, &history, &evaluations.sums, &update.choice);
-        conditions(&progress, &snapshot.spec.daemon_set.status.conditions, snapshot.now)
-    } else {
-        snapshot.spec.daemon_set.status.conditions.clone()
-    };
-    let status = status(&snapshot.spec.daemon_set, &evaluations.sums, conditions);
-    let by_name = OnceCell::new();
-    let steps = Steps { rest, claim, history, fleet, node_sync, evaluations, update, burst, status, by_name };
-    Decision::Synced(Box::new(steps))
 }
 
 /// The decision on a DaemonSet for which nothing is done, whatever its nodes and pods are.

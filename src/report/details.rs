@@ -4,6 +4,7 @@ use crate::bug;
 use crate::input::Snapshot;
 use crate::node::notes::foreign;
 use crate::node::wait::Wait;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::NodeIx;
 use crate::report::explain::plan_decided;
@@ -123,7 +124,7 @@ pub struct InPlaceDetail {
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan_with_details(snapshot: &Snapshot<'_>) -> (Plan, BTreeMap<NodeName, NodeDetail>) {
     let ((plan, details), has_bug) = bug::watch(|| {
-        let decision = decide(snapshot);
+        let decision = decide(snapshot, RestOfCluster::none());
         let plan = plan_decided(snapshot, &decision);
         let details = match &decision {
             // A decision without any of these costs nothing here.

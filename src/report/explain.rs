@@ -17,6 +17,7 @@ use crate::node::wait::Wait;
 use crate::plan::actions::actions;
 use crate::plan::burst::Creation;
 use crate::plan::progress::Progress;
+use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::plan::steps::{Decision, Steps, decide};
 use crate::position::{FleetIx, NodeIx};
 use crate::report::at_rest::AtRest;
@@ -53,7 +54,7 @@ use std::collections::BTreeMap;
 /// ```
 #[must_use = "a plan does nothing by itself: execute its actions"]
 pub fn plan(snapshot: &Snapshot<'_>) -> Plan {
-    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot)));
+    let (plan, has_bug) = bug::watch(|| plan_decided(snapshot, &decide(snapshot, RestOfCluster::none())));
     if has_bug { plan.without_actions(Warning::Bug) } else { plan }
 }
 

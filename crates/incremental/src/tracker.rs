@@ -1,12 +1,13 @@
 //! The driver of one DaemonSet for callers that watch: a plan costs as much as the changes.
 
 use crate::kept::{Change, Kept, about};
-use daemonset::internal::{Placement, cut, decide, plan_decided, watch_for_bugs};
-use daemonset::model::{Owner, Uid};
+use daemonset::internal::{Placement, RestOfCluster, cut, decide, plan_decided, watch_for_bugs};
+use daemonset::model::{NodeName, Owner, Uid};
 use daemonset::outlook::Obstacles;
+use daemonset::report::{ReportScope, Situation, Wait};
 use daemonset::{
     Action, ActionOutcome, InvalidInput, Memory, Objects, ObservedAt, Plan, PlanError, Policy, Reconciler,
-    Recorded, Recording, Snapshot, plan,
+    Recorded, Recording, Report, Snapshot, plan,
 };
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,7 +128,7 @@ impl Tracker {
         self.forget_objects();
         let snapshot = self.reconciler.checked(objects, at)?;
         let (planned, has_bug) = watch_for_bugs(|| {
-            let decision = decide(&snapshot);
+            let decision = decide(&snapshot, RestOfCluster::none());
             let planned = plan_decided(&snapshot, &decision);
             let kept = Kept::new(&snapshot, &decision, &planned.report, self.reconciler.memory());
             (planned, kept)
@@ -246,10 +247,21 @@ impl Tracker {
     }
 
     /// Whether the next plan looks at turns, pulls, changes in place, fit, or one name for each node: by the policy, or since a node or a
-    /// pod is of them. Changes must then have whole objects, and nodes their [`NodeView::free`]. A caller that has neither, or that needs
-    /// the verdict of each node that waits, [lists](Self::list) instead.
+    /// pod is of them. Changes must then have whole objects, and nodes their [`NodeView::free`]. A caller that has neither
+    /// [lists](Self::list) instead.
     pub fn has_turns(&self) -> bool {
         self.kept.as_ref().is_ok_and(|kept| kept.has_turns(self.reconciler.memory()))
+    }
+
+    /// The nodes whose candidate [waits for something else than a limit](Wait::is_of_candidate) by the last plan, which is this one; by
+    /// name, those without [room](Wait::Room) last. A plan from changes lacks the verdicts of most of them.
+    pub fn waits<'t>(&'t self, plan: &'t Plan) -> impl Iterator<Item = (&'t NodeName, &'t Wait)> {
+        let Report { nodes, scope, situation, .. } = &plan.report;
+        let listed = (*scope == ReportScope::AllNodes).then_some(nodes).into_iter().flatten();
+        let listed = listed.filter_map(|verdict| Some((&verdict.node, verdict.outcome.wait()?)));
+        let is_kept = *scope == ReportScope::ChangedNodes && *situation == Situation::Synced;
+        let kept = self.kept.iter().filter(move |_| is_kept).flat_map(|kept| kept.waits());
+        listed.filter(|(_, wait)| wait.is_of_candidate()).chain(kept)
     }
 
     /// Lets the next plan need lists: after a watch was interrupted, say.

@@ -82,13 +82,12 @@ impl Memory {
         !self.deletes.is_empty() || !self.turns.is_empty()
     }
 
-    /// The part about these nodes and these pods: their names and uids. It has all pulls in flight, which are few, and of the refused
-    /// ones those with these names.
+    /// The part about these nodes, these pods and these pull pods: names, uids, and names again.
     pub fn part<'n>(
         &self,
         nodes: impl Iterator<Item = &'n str> + Clone,
         pods: impl Iterator<Item = &'n str> + Clone,
-        pulls: impl Iterator<Item = &'n str>,
+        pulls: impl Iterator<Item = &'n str> + Clone,
     ) -> Memory {
         let Memory { uid, creates, deletes, failures, refusals, taken, rejections, turns, restores } = self;
         Memory {
@@ -176,7 +175,7 @@ impl KeptTurns {
         &self,
         nodes: impl Iterator<Item = &'n str>,
         pods: impl Iterator<Item = &'n str> + Clone,
-        pulls: impl Iterator<Item = &'n str>,
+        pulls: impl Iterator<Item = &'n str> + Clone,
     ) -> KeptTurns {
         if self.is_empty() {
             return KeptTurns::default();
@@ -185,7 +184,7 @@ impl KeptTurns {
             &**self;
         KeptTurns::from(TurnMemory {
             patches: with_keys(patches, nodes),
-            pulls: in_flight.clone(),
+            pulls: with_keys(in_flight, pulls.clone()),
             pull_deletes: with_keys(pull_deletes, pods.clone()),
             refused_pulls: with_keys(refused_pulls, pulls),
             in_place: with_keys(in_place, pods.clone()),

@@ -364,6 +364,25 @@ impl<'a> Fleet<'a> {
         turns.get(found)
     }
 
+    /// Whether a target node runs one pod, which is available, of the current revision and of its goal, and nothing else matters of it:
+    /// most nodes do.
+    #[inline]
+    pub fn is_settled(&self, node: NodeIx) -> bool {
+        let mut pods = self.pods_of(node);
+        let is_right = |pod: &FleetPod| pod.is_available() && pod.of_goal && pod.is_updated();
+        (self.rare.is_none() && self.in_flight.is_empty() && self.taken.is_empty())
+            && self.placement(node) == Placement::Run
+            && pods.next().is_some_and(|(_, pod)| is_right(pod))
+            && pods.next().is_none()
+    }
+
+    /// Whether the turn of a node ends in this plan.
+    pub fn ends_turn(&self, node: NodeIx) -> bool {
+        let has_ended =
+            |rare: &Rare<'_>| rare.ended_turns.binary_search_by_key(&node, |turn| turn.node).is_ok();
+        self.rare.as_deref().is_some_and(has_ended)
+    }
+
     /// The pods that pull images on this node.
     pub fn pull_pods_of(&self, node: NodeIx) -> &[PullPod<'a>] {
         let pods = self.pull_pods();

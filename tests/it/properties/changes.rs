@@ -182,6 +182,13 @@ impl Event {
     }
 }
 
+/// Whether a tracker has the wait of each candidate, though its plan has few verdicts.
+fn same_waits(tracker: &Tracker, kept: &Plan, whole: &Plan) -> Result<(), String> {
+    let waits = |plan| tracker.waits(plan).collect::<BTreeMap<_, _>>();
+    let (kept, whole) = (waits(kept), waits(whole));
+    if kept == whole { Ok(()) } else { Err(format!("waits from changes {kept:?}\nof all {whole:?}")) }
+}
+
 /// Two reconcilers of one cluster.
 pub struct Pair {
     pub cache: Cache,
@@ -257,6 +264,7 @@ impl Pair {
             (Ok(kept), Ok(whole)) => {
                 same(&kept, &whole)?;
                 self.count_obstacles(&kept);
+                same_waits(&self.kept, &kept, &whole)?;
                 if let Some(explained) = explained.filter(|explained| *explained != whole) {
                     return Err(format!("explained {explained:#?}\nwhole {whole:#?}"));
                 }

@@ -136,6 +136,7 @@ impl Kept {
         let relation = PodRelation::new(&spec, pod, ownership, selected);
         if self.objects.put_pod(pod, relation, Reads::new(&spec, &self.images)) {
             self.recheck.pod(pod.uid);
+            self.recheck.pod_named(pod.name);
         }
     }
 

@@ -4,11 +4,12 @@ use super::Kept;
 use super::evaluation::{KeptEvaluation, Passage, Ranked, merge};
 use super::facts::Slot;
 use super::objects::Objects;
-use daemonset::Memory;
 use daemonset::internal::{
     Candidates, Choice, Figure, First, InTurn, PodLookup, PullSums, Readiness, RestOfCluster, RevisionFacts,
     Spec, Strategy, TurnRooms, beyond_limit, choose, pull_limit, turn_rules,
 };
+use daemonset::{Memory, RequeueReason};
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 /// The candidates of all nodes, in order.
@@ -49,14 +50,21 @@ impl Ordered<'_> {
             *turns.of(is_excused) -= 1;
         }
         let begun = begin.len() as u32;
-        let (mut nodes, mut waiting) = (Vec::new(), 0);
-        for (index, (_, (_, slot))) in merge(in_turn, begin.into_iter()).enumerate() {
-            waiting += u32::from(self.evaluation(*slot).is_some_and(KeptEvaluation::waits));
-            if index < self.cap || self.looked_at.contains(slot) {
-                nodes.push(*slot);
+        let chosen = merge(in_turn, begin.into_iter()).map(|(_, (_, slot))| *slot);
+        First { count: begun, ..self.taken(chosen, self.cap) }
+    }
+
+    /// These candidates, of which the plan looks at so many and at those that it looks at anyway.
+    fn taken(&self, candidates: impl Iterator<Item = Slot>, cap: usize) -> First<Slot> {
+        let mut first = First { nodes: Vec::new(), count: 0, waiting: 0 };
+        for slot in candidates {
+            first.waiting += u32::from(self.evaluation(slot).is_some_and(KeptEvaluation::waits));
+            if (first.count as usize) < cap || self.looked_at.contains(&slot) {
+                first.nodes.push(slot);
             }
+            first.count += 1;
         }
-        First { nodes, count: begun, waiting }
+        first
     }
 }
 
@@ -73,7 +81,6 @@ impl Candidates for Ordered<'_> {
         }
         let candidates = self.kept.evaluations.group(group);
         let (count, cap) = (candidates.len().min(count as usize), self.cap(group));
-        let waits = |slot: &&Slot| self.evaluation(**slot).is_some_and(KeptEvaluation::waits);
         if count == candidates.len() {
             let mut nodes = candidates.first(cap);
             // All candidates of the group: its kept number of waiting ones holds, and no walk counts them.
@@ -85,11 +92,7 @@ impl Candidates for Ordered<'_> {
             }
             return First { nodes, count: count as u32, waiting: candidates.waiting() };
         }
-        let mut nodes = candidates.first(count);
-        let waiting = nodes.iter().filter(waits).count() as u32;
-        let beyond = nodes.split_off(cap.min(count));
-        nodes.extend(beyond.into_iter().filter(|slot| self.looked_at.contains(slot)));
-        First { nodes, count: count as u32, waiting }
+        self.taken(candidates.first(count).into_iter(), cap)
     }
 
     fn in_turn_from(&mut self, place: u32) -> InTurn<Slot> {
@@ -117,7 +120,13 @@ impl Candidates for Ordered<'_> {
 impl Kept {
     /// The choice of the plan, and the nodes that it looks at: those that it can touch and those that have changed, since the
     /// report has their verdicts.
-    pub(super) fn choose(&self, changed: &[Slot], memory: &Memory) -> (Choice<Slot>, BTreeSet<Slot>) {
+    /// `part` is the part of the memory about the changed nodes.
+    pub(super) fn choose(
+        &self,
+        changed: &[Slot],
+        memory: &Memory,
+        part: &Memory,
+    ) -> (Choice<Slot>, BTreeSet<Slot>) {
         let evaluations = &self.evaluations;
         // One more than a plan may hold: so it sees that it is capped.
         let cap = self.spec.policy.burst as usize + 1;
@@ -128,9 +137,8 @@ impl Kept {
         slots.extend(self.nodes_with_history(memory));
         slots.extend(&evaluations.patching);
         if self.spec.daemon_set.metadata.deletion_timestamp.is_some() {
-            // All turns end, and no node is evaluated.
-            let nodes = self.objects.nodes.iter().filter(|(_, node)| node.facts.has_annotations());
-            slots.extend(nodes.map(|(slot, _)| slot as Slot));
+            // All turns end.
+            slots.extend(&evaluations.touched);
         }
         slots.extend(evaluations.ending_pulls.iter().take(cap).map(|(_, slot)| *slot));
         let mut candidates = Ordered { kept: self, looked_at: &slots, cap, without_room: BTreeSet::new() };
@@ -139,16 +147,18 @@ impl Kept {
         let choice = choose(&mut candidates, *strategy, policy.unready, takes_turns, &evaluations.sums);
         slots.extend(choice.deletes.iter().map(|(_, slot)| *slot));
         slots.extend(choice.creates.iter().chain(&choice.leaving));
-        slots.extend(self.first_lacking(cap, choice.deletes.len()));
+        let unseen = pulls_in_flight(memory) - pulls_in_flight(part);
+        slots.extend(self.first_lacking(cap, choice.deletes.len(), unseen));
         (choice, slots)
     }
 
-    /// The first nodes that may get a pull pod, where so many others among them lose their pod instead.
-    fn first_lacking(&self, cap: usize, others: usize) -> impl Iterator<Item = Slot> {
+    /// The first nodes that may get a pull pod, where so many others among them lose their pod instead, and so many pull pods were
+    /// created at least that no list shows.
+    fn first_lacking(&self, cap: usize, others: usize, unseen: usize) -> impl Iterator<Item = Slot> {
         let evaluations = &self.evaluations;
         let rules = self.spec.policy.pull.as_ref().filter(|_| !evaluations.lacking_pulls.is_empty());
         let free = rules.map_or(0, |rules| {
-            pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize)
+            pull_limit(rules, &evaluations.sums).saturating_sub(evaluations.pulling as usize + unseen)
         });
         // Most plans of an update: as many pull as may, and no other node is looked at.
         let count = if free == 0 { 0 } else { free.min(cap) + others };
@@ -177,8 +187,13 @@ impl Kept {
         nodes.into_iter().flatten().filter_map(|node| self.objects.node_slot(node.as_str()))
     }
 
-    /// The nodes that are not among these.
-    pub(super) fn rest_of_cluster<'k>(&'k self, slots: &BTreeSet<Slot>) -> RestOfCluster<'k> {
+    /// The nodes that are not among these, and the pulls in flight that this part of the memory lacks.
+    pub(super) fn rest_of_cluster<'k>(
+        &'k self,
+        slots: &BTreeSet<Slot>,
+        memory: &Memory,
+        part: &Memory,
+    ) -> RestOfCluster<'k> {
         let evaluations = &self.evaluations;
         let inside = slots.iter().filter_map(|slot| self.objects.node(*slot));
         let conflicts: u32 = inside.map(|node| node.evaluation.conflicts).sum();
@@ -194,30 +209,35 @@ impl Kept {
             let others = nodes.iter().filter(|slot| is_elsewhere(slot));
             others.filter_map(|slot| self.objects.node(*slot)).map(|node| node.facts.name.as_str()).collect()
         };
+        let is_elsewhere = |(_, name): &&(Timestamp, String)| !part.turns().pulls.contains_key(name);
+        let pull = self.recheck.pulls_by_time().find(is_elsewhere);
+        let expiry = pull.and_then(|(at, _)| at.checked_add(self.spec.in_flight_expiry()).ok());
+        let expiry = expiry.map(|at| (at, RequeueReason::InFlightExpiry));
         RestOfCluster {
+            chosen: None,
             conflicts: evaluations.conflicts - conflicts,
             hashes: self.objects.live_hashes().collect(),
-            next_change: changes.map(|(at, reason, _)| (*at, *reason)),
+            next_change: changes.map(|(at, reason, _)| (*at, *reason)).into_iter().chain(expiry).min(),
             place_free_at: places_free.map(|(at, _)| *at),
             taken: names(&evaluations.taken),
             held_without_pod: names(&evaluations.held_without_pod),
             rollout: self.rollout.as_ref().and_then(|rollout| rollout.known(slots.iter().copied())),
             notes: notes.collect(),
-            pulls: self.pulls_beside(slots),
+            pulls: self.pulls_beside(slots, (pulls_in_flight(memory) - pulls_in_flight(part)) as u32),
             pod_template: self.pod_template.clone(),
             image_changes: self.image_changes.get().cloned(),
         }
     }
 
-    /// The pulls on the nodes that are not among these.
-    fn pulls_beside(&self, slots: &BTreeSet<Slot>) -> PullSums {
+    /// The pulls on the nodes that are not among these, with so many that no list shows.
+    fn pulls_beside(&self, slots: &BTreeSet<Slot>, unseen: u32) -> PullSums {
         let evaluations = &self.evaluations;
         let mut pulls = PullSums {
-            pulling: evaluations.pulling,
+            pulling: evaluations.pulling + unseen,
             ends_at: None,
             lacking: evaluations.lacking_pulls.len() as u32,
         };
-        if pulls.pulling == 0 && pulls.lacking == 0 {
+        if evaluations.pulling == 0 && pulls.lacking == 0 {
             return pulls;
         }
         for node in slots.iter().filter_map(|slot| self.objects.node(*slot)) {
@@ -229,6 +249,10 @@ impl Kept {
         pulls.ends_at = ends.map(|(at, _)| *at);
         pulls
     }
+}
+
+fn pulls_in_flight(memory: &Memory) -> usize {
+    memory.turns().pulls.len()
 }
 
 impl PodLookup for Objects {

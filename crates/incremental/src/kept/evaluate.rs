@@ -1,6 +1,6 @@
 //! The evaluation of nodes, found with the steps of a decision.
 
-use super::evaluation::{Effect, Effects, Instants, KeptEvaluation, Rare};
+use super::evaluation::{Effect, Effects, Instants, KeptEvaluation, TurnPart};
 use daemonset::internal::{
     Claim, Evaluations, Figure, Fleet, FleetIx, Going, History, InPlace, IndexVec, NodeEvaluation, NodeIx,
     NodePulls, NodeSync, Notes, Placement, PodIx, Strategy, available_on, changes_of_turns,
@@ -92,16 +92,16 @@ impl Steps<'_> {
             group: candidate.map(|pod| pod.readiness),
             number: urgency.map_or(0, |urgency| urgency.number),
             instants: instants.map(Box::new),
-            rare: rare.filter(|rare| *rare != Rare::default()).map(Box::new),
+            rare: rare.filter(|rare| *rare != TurnPart::default()).map(Box::new),
         }
     }
 
     /// The part of a node in turns and pulls.
-    fn rare(&self, node: NodeIx, evaluation: &NodeEvaluation) -> Rare {
+    fn rare(&self, node: NodeIx, evaluation: &NodeEvaluation) -> TurnPart {
         let Steps { fleet, history, node_sync, .. } = *self;
         let counts = evaluation.figures.has(Figure::InTurn);
         let is_ready = |pod: FleetIx| fleet.pod(pod).readiness.is_ready();
-        Rare {
+        TurnPart {
             // Without the rules of turns a node has no place of its own.
             is_in_turn: turn_rules(fleet.snapshot.spec()).is_some() && fleet.turn(node).is_some(),
             turn: place_in_turn(fleet, node_sync, node).filter(|_| counts),
@@ -109,6 +109,7 @@ impl Steps<'_> {
             lacks_pull: pull_rank(fleet, history, node, evaluation),
             pulls: NodePulls::new(fleet, history, node),
             notes: Notes::new(fleet, node_sync, node, evaluation),
+            wait: evaluation.wait().cloned(),
             is_touched: self.is_touched(node),
         }
     }
@@ -116,11 +117,8 @@ impl Steps<'_> {
     /// Whether the node is in turn, has a pull pod, or a pod that was changed in its place.
     fn is_touched(&self, node: NodeIx) -> bool {
         let fleet = self.fleet;
-        let has_ended = |rare: &daemonset::internal::Rare<'_>| {
-            rare.ended_turns.binary_search_by_key(&node, |turn| turn.node).is_ok()
-        };
         fleet.turn(node).is_some()
-            || fleet.rare.as_deref().is_some_and(has_ended)
+            || fleet.ends_turn(node)
             || !fleet.pull_pods_of(node).is_empty()
             || self.changes_on(node).next().is_some()
     }
@@ -130,7 +128,7 @@ impl Steps<'_> {
         &self,
         node: NodeIx,
         evaluation: &NodeEvaluation,
-        rare: Option<&Rare>,
+        rare: Option<&TurnPart>,
         known: Instants,
     ) -> Option<Instants> {
         let Steps { fleet, node_sync, .. } = self;
@@ -181,7 +179,7 @@ impl Steps<'_> {
         &self,
         node: NodeIx,
         evaluation: &NodeEvaluation,
-        rare: Option<&Rare>,
+        rare: Option<&TurnPart>,
     ) -> Option<Timestamp> {
         let (fleet, rare) = (self.fleet, rare?);
         let snapshot = fleet.snapshot;
@@ -208,34 +206,35 @@ impl Steps<'_> {
     /// When time alone changes a pod of the node, or the memory of the node and its pods.
     fn due(&self, node: NodeIx, memory: Option<&Memory>) -> Option<Timestamp> {
         let Fleet { snapshot, .. } = self.fleet;
-        let pods = || self.changing_pods_of(node).map(|pod| snapshot.pod(pod));
-        let ready = self.fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
-        let available_at = ready.map(|pod| {
-            if self.fleet.view(pod).ready == Some(true) { self.fleet.available_at(pod) } else { None }
-        });
-        let gone_or_released = pods().map(|pod| pod.deleted_at);
-        let of_pods = available_at.chain(gone_or_released);
+        let of_pods = self.changing_pods_of(node);
+        let of_pods = of_pods.flat_map(|(pod, available_at)| [available_at, snapshot.pod(pod).deleted_at]);
         let of_pods = of_pods.flatten().filter(|at| snapshot.now() < *at);
         let of_memory = memory.and_then(|memory| {
-            let policy = &snapshot.spec().policy;
-            let expiries = [policy.in_flight_expiry_seconds, policy.taken_expiry_seconds];
-            let [in_flight, taken] = expiries.map(|seconds| SignedDuration::from_secs(seconds.into()));
+            let spec = snapshot.spec();
+            let taken = SignedDuration::from_secs(spec.policy.taken_expiry_seconds.into());
             let name = snapshot.node(node).name;
             let pull_pods = self.fleet.pull_pods_of(node).iter().map(|pod| pod.view.uid);
             // A change in place may be refused for a pod that is available.
             let all = self.fleet.pods_of(node).filter(|_| !memory.turns().refused_in_place.is_empty());
             let all = all.map(|(_, pod)| self.fleet.view(pod).uid);
-            let uids = pods().map(|pod| pod.uid).chain(pull_pods).chain(all);
-            memory.next_end(name, uids, (in_flight, taken), snapshot.now())
+            let changing = self.changing_pods_of(node).map(|(pod, _)| snapshot.pod(pod).uid);
+            let uids = changing.chain(pull_pods).chain(all);
+            memory.next_end(name, uids, (spec.in_flight_expiry(), taken), snapshot.now())
         });
         of_pods.chain(of_memory).min()
     }
 
-    /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one.
-    fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = PodIx> + Clone {
-        let here = of_node(&self.fleet.gone_or_released, node, |(node, _)| Some(*node));
-        let changing = self.fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
-        changing.map(|pod| pod.view).chain(here.map(|(_, pod)| *pod))
+    /// The pods of a node that time alone can change, with those that are gone or released: an available pod stays one. Each with the
+    /// instant at which it becomes available.
+    fn changing_pods_of(&self, node: NodeIx) -> impl Iterator<Item = (PodIx, Option<Timestamp>)> + Clone {
+        let fleet = self.fleet;
+        let here = of_node(&fleet.gone_or_released, node, |(node, _)| Some(*node));
+        let changing = fleet.pods_of(node).map(|(_, pod)| pod).filter(|pod| !pod.is_available());
+        let changing = changing.map(|pod| {
+            let is_ready = fleet.view(pod).ready == Some(true);
+            (pod.view, if is_ready { fleet.available_at(pod) } else { None })
+        });
+        changing.chain(here.map(|(_, pod)| (*pod, None)))
     }
 
     /// How many pods of a node have a generation and a hash that contradict each other.

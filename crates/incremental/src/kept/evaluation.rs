@@ -8,6 +8,7 @@ use daemonset::internal::{
     Figure, NodeFigures, NodePulls, Notes, PullRank, Readiness, Sums, Urgency, neutral,
 };
 use daemonset::model::NodeName;
+use daemonset::report::Wait;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +60,7 @@ pub(super) struct KeptEvaluation {
     /// The number in its [urgency](Urgency), for a candidate.
     pub(super) number: i64,
     pub(super) instants: Option<Box<Instants>>,
-    pub(super) rare: Option<Box<Rare>>,
+    pub(super) rare: Option<Box<TurnPart>>,
 }
 
 /// The instants of a node that is on its way.
@@ -79,7 +80,7 @@ pub(super) struct Instants {
 
 /// The part of a node in turns and pulls.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Rare {
+pub(super) struct TurnPart {
     pub(super) is_in_turn: bool,
     /// Its place in the order of turns, before its name; `None` for an excused node.
     pub(super) turn: Option<(bool, Timestamp)>,
@@ -89,6 +90,8 @@ pub(super) struct Rare {
     pub(super) lacks_pull: Option<PullRank>,
     pub(super) pulls: NodePulls,
     pub(super) notes: Notes,
+    /// Why its candidate waits for something else than a limit.
+    pub(super) wait: Option<Wait>,
     /// It is in turn, has a pull pod, or a pod that was changed in its place.
     pub(super) is_touched: bool,
 }
@@ -102,6 +105,11 @@ impl KeptEvaluation {
     /// Whether its candidate waits for a limit, unless the plan takes it.
     pub(super) fn waits(&self) -> bool {
         self.figures.has(Figure::Waits)
+    }
+
+    /// Why its candidate waits for something else than a limit.
+    pub(super) fn wait(&self) -> Option<&Wait> {
+        self.rare.as_ref()?.wait.as_ref()
     }
 
     /// How its candidate comes to its place among the turns.
@@ -253,6 +261,8 @@ pub(super) struct KeptEvaluations {
     pub(super) patching: BTreeSet<Slot>,
     /// Nodes of which warnings tell.
     pub(super) noted: BTreeSet<Slot>,
+    /// Nodes whose candidate waits for something else than a limit.
+    pub(super) waits: BTreeSet<Named>,
     /// Nodes in turn, and those with a pull pod or a pod that was changed in its place.
     pub(super) touched: BTreeSet<Slot>,
     /// Nodes with pull pods that go, by name.
@@ -369,15 +379,25 @@ impl KeptEvaluations {
     }
 
     /// The orders of turns and pulls.
-    fn change_rare(&mut self, node: &Named, rare: &Rare, is_added: bool) {
+    fn change_rare(&mut self, node: &Named, rare: &TurnPart, is_added: bool) {
         let slot = node.1;
-        let Rare { is_in_turn: _, turn, has_ready_candidate: _, lacks_pull, pulls, notes, is_touched } = rare;
+        let TurnPart {
+            is_in_turn: _,
+            turn,
+            has_ready_candidate: _,
+            lacks_pull,
+            pulls,
+            notes,
+            wait,
+            is_touched,
+        } = rare;
         let NodePulls { are_over: _, pulling, ends_at, changes_at: _ } = pulls;
         let turn = turn.map(|(has_available, at)| (has_available, at, node.clone()));
         change(&mut self.turns, turn, is_added);
         change(&mut self.lacking_pulls, lacks_pull.map(|rank| (rank, node.clone())), is_added);
         self.pulling = if is_added { self.pulling + pulling } else { self.pulling.saturating_sub(*pulling) };
         change(&mut self.pull_ends, ends_at.map(|at| (at, slot)), is_added);
+        change(&mut self.waits, wait.as_ref().map(|_| node.clone()), is_added);
         change(&mut self.touched, is_touched.then_some(slot), is_added);
         change(&mut self.noted, (*notes != Notes::default()).then_some(slot), is_added);
     }

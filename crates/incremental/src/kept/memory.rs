@@ -5,16 +5,6 @@ use std::iter::{empty, once};
 
 /// The entries that the outcome of an action changes.
 pub(crate) fn about(memory: &Memory, action: &Action) -> Memory {
-    let mut part = part_about(memory, action);
-    if !part.turns().pulls.is_empty() {
-        // Each part has all pulls in flight.
-        let is_pull = |name: &str| action.subject_name() == Some(name);
-        part.turns_mut().pulls.retain(|name, _| is_pull(name));
-    }
-    part
-}
-
-fn part_about(memory: &Memory, action: &Action) -> Memory {
     match action {
         Action::CreatePod { reason: CreateReason::PullImages, pod, .. } => {
             memory.part(empty(), empty(), pod.name().into_iter())

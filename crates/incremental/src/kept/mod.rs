@@ -30,12 +30,12 @@ use crate::NeedsLists;
 use apply::{images_of, keeps};
 use daemonset::internal::{
     Decision, Fleet, History, ImageChanges, IndexVec, KnownRollout, NodeIx, Placement, Position,
-    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide_beside, ends_at_once, goal_hash,
-    plan_decided, pull_pod_name,
+    RestOfCluster, RevisionFacts, Shared, Spec, Steps, claim, decide, ends_at_once, goal_hash, plan_decided,
+    pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
 use daemonset::policy::RuleReads;
-use daemonset::report::Evidence;
+use daemonset::report::{Evidence, Wait};
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::KeptEvaluations;
 use facts::{NOWHERE, Reads, Slot};
@@ -61,6 +61,8 @@ pub(crate) struct Kept {
     images: BTreeSet<String>,
     evaluations: KeptEvaluations,
     recheck: Recheck,
+    /// Nodes in turn for which the last plan had no room.
+    without_room: Vec<Slot>,
     /// The rollout, if the policy steers it.
     rollout: Option<Box<KeptRollout>>,
     /// The history that the evaluations rest on; `None` where they must be found anew.
@@ -169,6 +171,7 @@ impl Kept {
             images: BTreeSet::new(),
             evaluations: KeptEvaluations::default(),
             recheck: Recheck::default(),
+            without_room: Vec::new(),
             rollout: None,
             history_facts: None,
             is_history_stale: false,
@@ -257,7 +260,7 @@ impl Kept {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
         let rest = RestOfCluster { rollout, ..RestOfCluster::NONE };
-        let plan = plan_decided(&snapshot, &decide_beside(&snapshot, &rest));
+        let plan = plan_decided(&snapshot, &decide(&snapshot, &rest));
         Ok(plan)
     }
 
@@ -305,6 +308,16 @@ impl Kept {
     /// Whether decisions look at turns, pulls, changes in place, fit or one name for each node.
     pub(crate) fn has_turns(&self, memory: &Memory) -> bool {
         self.objects.has_turns || memory.has_turns() || RuleReads::of(&self.spec.policy).any()
+    }
+
+    /// The nodes whose candidate waits for something else than a limit by the last plan, which went through all steps: by name, those
+    /// without room last.
+    pub(crate) fn waits(&self) -> impl Iterator<Item = (&NodeName, &Wait)> {
+        let waits = self.evaluations.waits.iter().filter_map(|(_, slot)| self.objects.node(*slot));
+        let waits = waits.filter_map(|node| Some((&node.facts.name, node.evaluation.wait()?)));
+        let without_room = self.without_room.iter().filter_map(|slot| self.objects.node(*slot));
+        let without_room = without_room.filter(|node| node.evaluation.wait().is_none());
+        waits.chain(without_room.map(|node| (&node.facts.name, &Wait::Room)))
     }
 
     /// The slots of the nodes in turn, and of those with a pull pod or a pod that was changed in its place, as the last plan found them.

@@ -8,7 +8,7 @@ use super::{HistoryFacts, Kept, evaluate};
 use crate::NeedsLists;
 use daemonset::internal::{
     Choice, Decision, Evaluations, Fleet, Goals, History, NodeIx, Position, Sums, claim, claim_revisions,
-    decide_chosen, end_turns, ends_at_once, evaluate, node_sync, plan_decided, pull_pod_name, watch_for_bugs,
+    decide, end_turns, ends_at_once, evaluate, node_sync, plan_decided, pull_pod_name, watch_for_bugs,
 };
 use daemonset::model::NodeName;
 use daemonset::report::{ReportScope, Situation};
@@ -68,18 +68,22 @@ impl Kept {
         if at.now < self.now {
             self.objects.mark_all_dirty();
             self.is_history_stale = true;
+            let nodes: Vec<NodeName> = self.recheck.nodes_of_pulls().cloned().collect();
+            self.recheck.nodes.extend(nodes);
         }
         self.now = at.now;
         let due = self.evaluations.due.range(..=(at.now, Slot::MAX));
         let due: Vec<Slot> = due.map(|(_, slot)| *slot).collect();
         due.into_iter().for_each(|slot| self.objects.mark_dirty(slot));
-        self.recheck.advance(at);
+        self.recheck.advance(at, self.spec.in_flight_expiry());
     }
 
     /// The nodes, known or not, whose entries in the memory must be compared with the objects.
     fn names_to_compare(&mut self, memory: &Memory) -> Vec<NodeName> {
         let mut names = std::mem::take(&mut self.recheck.nodes);
         names.extend(self.recheck.unknown.iter().cloned());
+        // The pulls in flight whose node is not known.
+        names.extend(self.recheck.pulls_of("").next().map(|_| NodeName::default()));
         if self.is_history_stale {
             // A create in flight is of the current revision, or of another one.
             names.extend(memory.creates().keys().cloned());
@@ -193,7 +197,7 @@ impl Kept {
         }
         end_turns(&mut fleet);
         let node_sync = node_sync(&fleet);
-        let nodes = evaluate(&fleet, &history, &node_sync, None).into();
+        let nodes = evaluate(&fleet, &history, &node_sync).into();
         let evaluations = &Evaluations { nodes, sums: Sums::default() };
         let steps = evaluate::Steps::new(&history, &fleet, &node_sync, evaluations);
         let evaluations = steps.evaluations(&claim, fleet.nodes.positions());
@@ -212,12 +216,15 @@ impl Kept {
         at: ObservedAt,
     ) -> (Plan, Memory, Memory) {
         let gone = std::mem::take(&mut self.recheck.pods);
-        let (choice, slots) = self.choose(&changed, memory);
-        let rest = self.rest_of_cluster(&slots);
+        let (choice, slots) = self.choose(&changed, memory, &part);
+        self.without_room.clone_from(&choice.without_room);
         let others = self.obstacles_beside(&slots);
-        let slots: Vec<Slot> = slots.into_iter().collect();
         // Most often a plan can touch no node but those that have changed.
-        let mut before = if slots == changed { part } else { self.part_of(memory, &slots, names) };
+        let is_same = slots.iter().eq(&changed);
+        let part_of_slots = || self.part_of(memory, &Vec::from_iter(slots.iter().copied()), names);
+        let mut before = if is_same { part } else { part_of_slots() };
+        let mut rest = self.rest_of_cluster(&slots, memory, &before);
+        let slots: Vec<Slot> = slots.into_iter().collect();
         before.add_deletes(memory, &gone);
         let mut after = before.clone();
         let snapshot = partial_snapshot(self, &slots, before, at);
@@ -235,10 +242,8 @@ impl Kept {
             waiting,
             lacks_places,
         };
-        let nodes = slots.iter().filter_map(|slot| self.objects.node(*slot));
-        let figures = nodes.map(|node| node.evaluation.figures).collect();
-        let sums = self.evaluations.sums.clone();
-        let decision = decide_chosen(&snapshot, &rest, (figures, sums), choice);
+        rest.chosen = Some((self.evaluations.sums.clone(), choice));
+        let decision = decide(&snapshot, &rest);
         let mut plan = plan_decided(&snapshot, &decision);
         if let Decision::Synced(steps) = &decision {
             self.keep_image_changes(&steps.fleet);
@@ -265,9 +270,11 @@ impl Kept {
         let uids: Vec<&str> = pods.map(|pod| pod.uid()).collect();
         // Most memories have none, and no name is made.
         let has_refused = !memory.turns().refused_pulls.is_empty();
-        let pulls = node_names.clone().filter(|_| has_refused).flat_map(|node| self.pull_names(node));
-        let pulls: Vec<String> = pulls.collect();
-        memory.part(node_names, uids.iter().copied(), pulls.iter().map(String::as_str))
+        let refused = node_names.clone().filter(|_| has_refused).flat_map(|node| self.pull_names(node));
+        let refused: Vec<String> = refused.collect();
+        let in_flight = node_names.clone().flat_map(|node| self.recheck.pulls_of(node));
+        let pulls = in_flight.chain(refused.iter().map(String::as_str));
+        memory.part(node_names, uids.iter().copied(), pulls)
     }
 
     /// The names of the pull pods of a node, for each revision.

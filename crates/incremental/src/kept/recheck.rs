@@ -6,7 +6,7 @@
 use super::objects::Objects;
 use daemonset::model::{NodeName, Uid};
 use daemonset::{Action, CreateReason, Memory, ObservedAt};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The entries to compare in the next plan, and the ways to find those of later ones.
@@ -26,8 +26,12 @@ pub(super) struct Recheck {
     creates: BTreeMap<Uid, NodeName>,
     /// The node of each delete or change in flight, by the uid of its pod.
     deletes: BTreeMap<Uid, NodeName>,
-    /// The node of each create of a pull pod in flight, by its name.
+    /// The node of each create of a pull pod in flight, by its name; the empty name where it is not known.
     pulls: BTreeMap<String, NodeName>,
+    /// The same, by node.
+    pulls_by_node: BTreeSet<(NodeName, String)>,
+    /// The same, by the instant at which the outcome was known.
+    pulls_by_time: BTreeSet<(Timestamp, String)>,
     /// When the first of the refused pulls and changes is forgotten.
     pub(super) refused_until: Option<Timestamp>,
 }
@@ -46,6 +50,9 @@ impl Recheck {
         if !turns.pulls.is_empty() {
             let names = objects.nodes.iter().map(|(_, node)| &node.facts.name);
             names.for_each(|node| recheck.pull(&pull_name(node), node, memory));
+            let of_no_node = turns.pulls.keys().filter(|name| !recheck.pulls.contains_key(*name));
+            let of_no_node: Vec<&String> = of_no_node.collect();
+            of_no_node.into_iter().for_each(|name| recheck.pull(name, &NodeName::default(), memory));
         }
         if memory.has_entries_of_pods() {
             let is_remembered = |uid: &str| {
@@ -71,9 +78,10 @@ impl Recheck {
     }
 
     fn delete(&mut self, uid: &Uid, node: &NodeName, memory: &Memory) {
-        let Some(version) = version_of(uid, memory) else { return };
-        self.versions.extend(version.map(|version| (version, node.clone())));
-        self.deletes.insert(uid.clone(), node.clone());
+        for version in versions_of(uid, memory) {
+            self.versions.extend(version.map(|version| (version, node.clone())));
+            self.deletes.insert(uid.clone(), node.clone());
+        }
     }
 
     fn patch(&mut self, node: &NodeName, memory: &Memory) {
@@ -85,6 +93,26 @@ impl Recheck {
         let Some(pull) = memory.turns().pulls.get(name) else { return };
         self.versions.extend(pull.version.map(|version| (version, node.clone())));
         self.pulls.insert(name.to_owned(), node.clone());
+        self.pulls_by_node.insert((node.clone(), name.to_owned()));
+        self.pulls_by_time.insert((pull.at, name.to_owned()));
+    }
+
+    /// The pulls in flight of a node, by name.
+    pub(super) fn pulls_of(&self, node: &str) -> impl Iterator<Item = &str> + Clone {
+        let first = (!self.pulls.is_empty()).then(|| (NodeName::from(node), String::new()));
+        let pulls = first.map(|first| self.pulls_by_node.range(first..));
+        let pulls = pulls.into_iter().flatten();
+        pulls.take_while(move |(of, _)| of.as_str() == node).map(|(_, name)| name.as_str())
+    }
+
+    /// The nodes of all pulls in flight; some more than once.
+    pub(super) fn nodes_of_pulls(&self) -> impl Iterator<Item = &NodeName> {
+        self.pulls.values()
+    }
+
+    /// The name and the instant of each pull in flight, the first ones first.
+    pub(super) fn pulls_by_time(&self) -> impl Iterator<Item = &(Timestamp, String)> {
+        self.pulls_by_time.iter()
     }
 
     /// The outcome of an action has changed the memory, whose entries about it were `before`.
@@ -100,7 +128,7 @@ impl Recheck {
             }
             _ => return,
         };
-        self.forget(before, &Memory::default());
+        self.forget(before, memory);
         match action {
             Action::CreatePod { reason: CreateReason::PullImages, pod, .. } => {
                 pod.name().into_iter().for_each(|name| self.pull(name, node, memory));
@@ -111,7 +139,6 @@ impl Recheck {
             }
             _ => {}
         }
-        // The entries about the node that the outcome has left as they were were taken out above, too.
         self.create(node, memory);
         self.patch(node, memory);
         self.nodes.insert(node.clone());
@@ -133,6 +160,11 @@ impl Recheck {
         self.nodes.extend(self.creates.get(uid).cloned());
     }
 
+    /// A pod with this name came or changed.
+    pub(super) fn pod_named(&mut self, name: &str) {
+        self.nodes.extend(self.pulls.get(name).cloned());
+    }
+
     /// The nodes of deletes in flight.
     pub(super) fn nodes_of_deletes(&self) -> impl Iterator<Item = &NodeName> {
         self.deletes.values()
@@ -150,9 +182,12 @@ impl Recheck {
         }
     }
 
-    /// Adds the nodes of the entries that lists at these versions show.
-    pub(super) fn advance(&mut self, at: ObservedAt) {
-        let Recheck { nodes, versions, node_versions, .. } = self;
+    /// Adds the nodes of the entries that lists at these versions show, and of the pulls that have expired.
+    pub(super) fn advance(&mut self, at: ObservedAt, expiry: SignedDuration) {
+        let Recheck { nodes, versions, node_versions, pulls, pulls_by_time, .. } = self;
+        let is_due = |accepted: Timestamp| expiry <= at.now.duration_since(accepted);
+        let due = pulls_by_time.iter().take_while(|(accepted, _)| is_due(*accepted));
+        nodes.extend(due.filter_map(|(_, name)| pulls.get(name)).cloned());
         for (versions, read) in [(versions, at.pods_version), (node_versions, at.nodes_version)] {
             let Some(read) = read else { continue };
             while let Some((_, node)) = versions.first().filter(|(version, _)| *version <= read).cloned() {
@@ -162,39 +197,54 @@ impl Recheck {
         }
     }
 
-    /// The memory has forgotten the entries that `before` has and `after` lacks. Returns the nodes that it no longer waits
+    /// The memory has forgotten the entries that `before` has and `after` lacks, or has otherwise. Returns the nodes that it no longer waits
     /// for.
     pub(super) fn forget(&mut self, before: &Memory, after: &Memory) -> Vec<NodeName> {
-        for (node, create) in before.creates().iter().filter(|(node, _)| !after.creates().contains_key(*node))
-        {
+        for (node, create) in lost(before.creates(), after.creates()) {
             create.version.map(|version| self.versions.remove(&(version, node.clone())));
             create.expected.uid.as_ref().map(|uid| self.creates.remove(uid));
         }
         if before.has_entries_of_pods() {
-            let turns = before.turns();
-            let uids = before.deletes().keys().chain(turns.pull_deletes.keys()).chain(turns.in_place.keys());
-            for uid in uids.filter(|uid| version_of(uid, after).is_none()) {
-                let Some(node) = self.deletes.remove(uid) else { continue };
-                version_of(uid, before).flatten().map(|version| self.versions.remove(&(version, node)));
+            let (turns, later) = (before.turns(), after.turns());
+            let deletes = lost(before.deletes(), after.deletes()).map(|(uid, delete)| (uid, delete.version));
+            let pull_deletes = lost(&turns.pull_deletes, &later.pull_deletes);
+            let in_place = lost(&turns.in_place, &later.in_place);
+            let of_turns = pull_deletes.map(|(uid, delete)| (uid, delete.version));
+            let of_turns = of_turns.chain(in_place.map(|(uid, change)| (uid, change.version)));
+            for (uid, version) in deletes.chain(of_turns) {
+                let Some(node) = self.deletes.get(uid).cloned() else { continue };
+                version.map(|version| self.versions.remove(&(version, node)));
+                if versions_of(uid, after).next().is_none() {
+                    self.deletes.remove(uid);
+                }
             }
-            let (before, after) = (before.turns(), after.turns());
-            for (node, patch) in before.patches.iter().filter(|(node, _)| !after.patches.contains_key(*node))
-            {
+            for (node, patch) in lost(&turns.patches, &later.patches) {
                 patch.version.map(|version| self.node_versions.remove(&(version, node.clone())));
             }
-            for (name, pull) in before.pulls.iter().filter(|(name, _)| !after.pulls.contains_key(*name)) {
+            for (name, pull) in lost(&turns.pulls, &later.pulls) {
                 let Some(node) = self.pulls.remove(name) else { continue };
-                pull.version.map(|version| self.versions.remove(&(version, node)));
+                pull.version.map(|version| self.versions.remove(&(version, node.clone())));
+                self.pulls_by_node.remove(&(node, name.clone()));
+                self.pulls_by_time.remove(&(pull.at, name.clone()));
             }
         }
         before.taken().keys().filter(|node| !after.taken().contains_key(*node)).cloned().collect()
     }
 }
 
-/// The version at which a list shows the delete or the change of a pod, if one is in flight.
-fn version_of(uid: &Uid, memory: &Memory) -> Option<Option<u64>> {
+/// The entries that a memory had `before` and has no more, or otherwise.
+fn lost<'m, K: Ord, V: PartialEq>(
+    before: &'m BTreeMap<K, V>,
+    after: &'m BTreeMap<K, V>,
+) -> impl Iterator<Item = (&'m K, &'m V)> {
+    before.iter().filter(|(key, entry)| after.get(*key) != Some(*entry))
+}
+
+/// For each delete and change of a pod in flight the version at which a list shows it.
+fn versions_of(uid: &Uid, memory: &Memory) -> impl Iterator<Item = Option<u64>> {
     let turns = memory.turns();
     let delete = memory.deletes().get(uid).map(|delete| delete.version);
     let pull = turns.pull_deletes.get(uid).map(|delete| delete.version);
-    delete.or(pull).or_else(|| turns.in_place.get(uid).map(|change| change.version))
+    let change = turns.in_place.get(uid).map(|change| change.version);
+    [delete, pull, change].into_iter().flatten()
 }

@@ -204,6 +204,9 @@ impl Steps<'_> {
     /// The standing of a node, with the instant from which on it blocks.
     pub(super) fn standing(&self, node: NodeIx) -> (Standing, Option<Timestamp>) {
         let Steps { fleet, node_sync, evaluations, .. } = *self;
+        if fleet.is_settled(node) && !fleet.goals.of(node).is_held() {
+            return (Standing::Settled, None);
+        }
         // The kind of an outcome does not depend on the figures of a plan.
         let choice = &Choice::new(Budget::default());
         let at_rest = AtRest { fleet, node_sync, evaluations, choice };

@@ -5,11 +5,12 @@ use crate::environment::Environment;
 use crate::event::Actor;
 use crate::event_queue::{Timer, later};
 use daemonset::model::{Node, NodeName, Uid};
-use daemonset::report::{NodeOutcome, Wait};
+use daemonset::report::Wait;
 use daemonset::{Plan, turns};
 use daemonset_drain::{
     DaemonOwner, DrainState, EmptyDir, EvictionOutcome, Pod, PodSpec, PodStatus, RETRY_AFTER, Volume, drain,
 };
+use daemonset_incremental::Tracker;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,11 +24,11 @@ const AFTER_CONFLICT: SignedDuration = SignedDuration::from_millis(250);
 /// The pods of a node that a drain has asked for, and when it may ask again.
 pub(crate) type Asked = BTreeMap<Uid, Timestamp>;
 
-/// The nodes that wait for their drain by a plan.
-pub(crate) fn waiting(plan: &Plan) -> Vec<NodeName> {
-    let waits = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::Waits(Wait::Gates { gates, .. }) if gates.iter().any(|gate| gate == DRAINED));
-    let waiting = plan.report.nodes.iter().filter(|verdict| waits(&verdict.outcome));
-    waiting.map(|verdict| verdict.node.clone()).collect()
+/// The nodes that wait for their drain by the last plan of a tracker.
+pub(crate) fn waiting(tracker: &Tracker, plan: &Plan) -> Vec<NodeName> {
+    let waits =
+        |wait: &Wait| matches!(wait, Wait::Gates { gates, .. } if gates.iter().any(|gate| gate == DRAINED));
+    tracker.waits(plan).filter(|(_, wait)| waits(wait)).map(|(node, _)| node.clone()).collect()
 }
 
 impl SimulatedController {

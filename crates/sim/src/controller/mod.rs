@@ -14,7 +14,7 @@ use crate::random::Purpose;
 use crate::settings::ControllerSettings;
 use crate::watch::Cache;
 use daemonset::model::{DaemonSet, NodeName};
-use daemonset::policy::PodNames;
+use daemonset::policy::{FitPolicy, PodNames};
 use daemonset::{
     Action, ActionOutcome, CreateReason, DeleteReason, InvalidInput, Memory, NodeView, Observed, ObservedAt,
     Plan, PlanError, Policy, Recorded, Snapshot,
@@ -286,9 +286,11 @@ impl SimulatedController {
             at.nodes_version = self.cache.nodes_version().filter(|_| environment.settings.runtime.is_some());
         }
         let before = self.planner.is_some().then(|| self.tracker.memory().clone());
-        // Drains follow the verdict of each node that waits, and a change of a node does not tell what is free there.
-        if self.tracker.has_turns() {
-            self.tracker.forget_objects();
+        if policy.fit != FitPolicy::Ignore {
+            // The change of a node does not tell what is free there, and no watch tells of that.
+            for node in observed.nodes.clone() {
+                let _: Result<(), NeedsLists> = self.tracker.apply(daemonset_incremental::Change::Node(node));
+            }
         }
         let plan = match self.tracker.plan(at).or_else(|_| self.tracker.list(observed.clone(), at)) {
             Ok(plan) => plan,
@@ -304,7 +306,7 @@ impl SimulatedController {
         self.invalid = None;
         self.reconciles += 1;
         let reconciled = reconciled(self.reconciles, &plan);
-        let drains = if policy.drain.is_some() { waiting(&plan) } else { Vec::new() };
+        let drains = if policy.drain.is_some() { waiting(&self.tracker, &plan) } else { Vec::new() };
         let generation = daemon_set.metadata.generation;
         let moved = self.rollout.see(&plan, generation, |node| objects.nodes.contains_key(node));
         let actions = match (&mut self.planner, before) {
