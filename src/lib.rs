@@ -211,10 +211,10 @@ pub mod internal {
     pub use crate::report::explain::{node_placement, plan_decided};
     pub use crate::report::explain_rollout::HeldNode;
     pub use crate::report::movement::{HeldPod, Movement};
-    pub use crate::rollout::base::{Base, KnownBase};
     pub use crate::rollout::decision::{RolloutDecision, judged_by};
     pub use crate::rollout::facts::{RolloutFacts, RolloutNode, WaveFigures, WaveNodes};
     pub use crate::rollout::goals::{Goals, KnownRollout};
+    pub use crate::rollout::stable::{KnownStable, Stable};
     pub use crate::rollout::sums::{RolloutSums, TimeRange, TimestampSet};
     pub use crate::rollout::waves::{size_of_wave, wave_selector};
     pub use crate::rules::change::rest_of as rest_beside_images;

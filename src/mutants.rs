@@ -29,11 +29,11 @@ pub enum Mutant {
     RollBackForgotten,
     /// The verdict that the new version has failed is not marked.
     VerdictNotMarked,
-    /// A revision that has failed may be base.
-    FailedBase,
+    /// A revision that has failed may be the stable revision.
+    FailedStableRevision,
     /// Nodes in no open wave get the new version.
     HeldNodeUpdated,
-    /// A node that has the new version, but is in no open wave, goes back to base.
+    /// A node that has the new version, but is in no open wave, goes back to the stable revision.
     ReachedNodeTakenBack,
     /// The mark `wave` is set to the first wave again.
     WaveLowered,

@@ -77,8 +77,8 @@ pub struct Shared {
     pub tie: Tie,
     /// The hash of the revision that the pods are made from.
     pub revision_hash: String,
-    /// It is made from the base of a rollout, which may share its hash with the current revision.
-    pub is_base: bool,
+    /// It is made from the stable revision of a rollout, which may share its hash with the current revision.
+    pub is_stable: bool,
 }
 
 /// How the pods of a plan are tied to their nodes.
@@ -206,7 +206,7 @@ impl PodManifest {
             spec: Map::new(),
             tie: Tie::NodeName,
             revision_hash,
-            is_base: false,
+            is_stable: false,
         };
         let body = Some(Arc::new(CustomBody { value, pod_spec }));
         Some(PodManifest { shared: Arc::new(shared), node, name: None, body })
@@ -247,7 +247,8 @@ impl Shared {
             Some(Value::String(name)) => Some(name),
             Some(_) => return None,
         };
-        let shared = Shared { metadata, spec, tie, revision_hash: revision_hash.to_owned(), is_base: false };
+        let shared =
+            Shared { metadata, spec, tie, revision_hash: revision_hash.to_owned(), is_stable: false };
         Some((shared, node, name))
     }
 }

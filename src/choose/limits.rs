@@ -7,7 +7,7 @@ use crate::node::figures::{Figure, Sums};
 use daemonset_objects::internal::is_default;
 use serde::{Deserialize, Serialize};
 
-/// The budget's figures: numbers of target nodes, `lost` and `taken` also of other nodes. The JSON form leaves out `taken`,
+/// The budget's figures: numbers of target nodes, `down_after_update` and `deleted_by_update` also of other nodes. The JSON form leaves out `deleted_by_update`,
 /// `down_before` and `excused` while they are 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,18 +27,20 @@ pub struct Budget {
     /// Target nodes being replaced: without an available pod and without a live outdated one.
     pub being_replaced: u32,
     /// Target nodes with two or more unfinished pods, node sync's creates included; 0 without surge.
-    pub doubled: u32,
-    /// Nodes lost to the update: not Ready themselves, with an updated pod that is not Ready either. They count against
-    /// M if they are not target nodes only because they are down, and under surge against S. Also taken nodes, and nodes in turn that
+    #[serde(rename = "doubled")]
+    pub surging: u32,
+    /// Nodes that went down after the update reached them: not Ready themselves, with an updated pod that is not Ready either. They count against
+    /// M if they are not target nodes only because they are down, and under surge against S. Also nodes whose pod the update deleted, and nodes in turn that
     /// are no target nodes.
-    pub lost: u32,
-    /// Lost nodes whose pod an update deleted, and that have had no Ready pod since.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub taken: u32,
+    #[serde(rename = "lost")]
+    pub down_after_update: u32,
+    /// Those whose pod an update deleted, and that have had no Ready pod since.
+    #[serde(default, rename = "taken", skip_serializing_if = "is_default")]
+    pub deleted_by_update: u32,
     /// Target nodes that went down before anything of this update reached them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub down_before: u32,
-    /// Target nodes without a Ready pod that the policy excuses, since they were down before or leave: they count in D, `doubled` and
+    /// Target nodes without a Ready pod that the policy excuses, since they were down before or leave: they count in D, `surging` and
     /// `down_before` only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub excused: u32,
@@ -54,9 +56,9 @@ impl Budget {
             unavailable: sums.get(Figure::Unavailable),
             not_ready: sums.get(Figure::NotReady),
             being_replaced: sums.get(Figure::BeingReplaced),
-            doubled: sums.get(Figure::Doubled),
-            lost: sums.get(Figure::Lost),
-            taken: sums.get(Figure::Taken),
+            surging: sums.get(Figure::Surging),
+            down_after_update: sums.get(Figure::DownAfterUpdate),
+            deleted_by_update: sums.get(Figure::DeletedByUpdate),
             down_before: sums.get(Figure::DownBefore),
             excused: sums.get(Figure::Excused),
         };
@@ -80,23 +82,23 @@ impl Budget {
     /// How many outdated pods that are not Ready may go, under [`UnreadyPolicy::WithinBudget`](crate::policy::UnreadyPolicy).
     pub(crate) fn room_for_unready(&self) -> u32 {
         // More nodes than the limit may be down for other reasons, here and below: then there is no room.
-        self.max_unavailable.saturating_sub(self.being_replaced + self.lost)
+        self.max_unavailable.saturating_sub(self.being_replaced + self.down_after_update)
     }
 
     /// How many Ready outdated pods that are not yet available may go `[young-pods-need-budget]`.
     pub(crate) fn room_for_not_yet_available(&self) -> u32 {
-        self.max_unavailable.saturating_sub(self.not_ready + self.lost)
+        self.max_unavailable.saturating_sub(self.not_ready + self.down_after_update)
     }
 
     /// How many available outdated pods may go. The rule for pods that are not yet available holds for them, too, without
     /// a second comparison: nodes whose pod is not Ready, or not yet available and chosen, count as unavailable.
     pub(crate) fn room_for_available(&self) -> u32 {
-        self.max_unavailable.saturating_sub(self.unavailable + self.lost)
+        self.max_unavailable.saturating_sub(self.unavailable + self.down_after_update)
     }
 
     /// How many more nodes may get a second pod.
     pub(crate) fn room_for_surge(&self) -> u32 {
-        self.max_surge.saturating_sub(self.doubled + self.lost)
+        self.max_surge.saturating_sub(self.surging + self.down_after_update)
     }
 }
 

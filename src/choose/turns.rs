@@ -45,7 +45,7 @@ impl TurnRooms {
 /// From this place on in the order of turns the budget has no room.
 pub(crate) fn first_place_without_room(budget: &Budget, sums: &Sums) -> u32 {
     // Each node in turn that is not excused counts as unavailable or lost.
-    let down = sums.get(Figure::Unavailable) + sums.get(Figure::Lost);
+    let down = sums.get(Figure::Unavailable) + sums.get(Figure::DownAfterUpdate);
     let others = down.saturating_sub(sums.get(Figure::InTurn));
     budget.max_unavailable.saturating_sub(others)
 }

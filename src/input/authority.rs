@@ -8,7 +8,7 @@ use crate::input::Snapshot;
 pub(crate) enum Authority {
     /// All of it.
     Whole,
-    /// The update, beside another controller that creates the pods ([`Policy::drive`](field@crate::Policy::drive)).
+    /// The update, beside another controller that creates the pods ([`Policy::external_controller`](field@crate::Policy::external_controller)).
     Update,
 }
 
@@ -19,7 +19,7 @@ impl Authority {
     }
 
     /// Whether it gives nodes their pods and tidies up. Otherwise the other controller does, and each pod that it creates has the newest
-    /// template: none comes back as base.
+    /// template: none comes back as the stable revision.
     #[inline]
     pub(crate) const fn syncs_nodes(self) -> bool {
         matches!(self, Authority::Whole)

@@ -58,7 +58,8 @@ policy! {
         pub in_flight_expiry_seconds: u32 = 300;
         /// Seconds after which [`Memory`](crate::Memory) no longer waits for a Ready pod on a node whose pod an update deleted,
         /// if the node is a Ready target node. Default 3600.
-        pub taken_expiry_seconds: u32 = 3600;
+        #[serde(rename = "takenExpirySeconds")]
+        pub deleted_by_update_expiry_seconds: u32 = 3600;
         /// Whether nodes that were down before the update reached them count against the limits.
         #[serde(deserialize_with = "null_is_default")]
         pub down_nodes: DownNodesPolicy, annotation down_nodes, rule DownNodes "downNodes" reads() under(Replace Surge OnDelete);
@@ -82,8 +83,13 @@ policy! {
         /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
         /// `None`. Of the plan only the update's deletes and changes in place, the marks on revisions, the restored template, the patches
         /// of nodes, the pull pods and the Requeue remain.
-        #[serde(deserialize_with = "strict_strategy", skip_serializing_if = "Option::is_none")]
-        pub drive: Option<UpdateStrategy>, set impl Into<Option<UpdateStrategy>>, annotation drive;
+        #[serde(
+            rename = "drive",
+            alias = "externalController",
+            deserialize_with = "strict_strategy",
+            skip_serializing_if = "Option::is_none"
+        )]
+        pub external_controller: Option<UpdateStrategy>, set impl Into<Option<UpdateStrategy>>, annotation external_controller;
         /// Each node takes its turn, perhaps cordoned and drained, before its pod is replaced. Default `None`: no node is changed, and turns
         /// that nodes have end.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,11 +100,11 @@ policy! {
         pub drain: Option<DrainPolicy>, set impl Into<Option<DrainPolicy>>, annotation drain,
         rule Drain "drain" reads() under(Replace Surge OnDelete) needs Evict;
         /// New images are pulled on a node before its pod is taken. Default `None`. No effect under surge, nor under OnDelete without
-        /// [`drive`](field@Self::drive).
+        /// [`external_controller`](field@Self::external_controller).
         #[serde(deserialize_with = "some_object", skip_serializing_if = "Option::is_none")]
         pub pull: Option<PullPolicy>, set impl Into<Option<PullPolicy>>, annotation pull, rule Pull "pull" reads(images) under(Replace);
         /// Whether pods are changed in their place where that is possible. No effect under surge, nor under OnDelete without
-        /// [`drive`](field@Self::drive).
+        /// [`external_controller`](field@Self::external_controller).
         #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_default")]
         pub in_place: InPlacePolicy, annotation in_place, rule InPlace "inPlace" reads(whole_pods) under(Replace);
         /// Whether a Ready pod stays while its successor would not fit on the node. It needs [`NodeView::free`](crate::NodeView::free).
@@ -135,9 +141,9 @@ pub(crate) struct PolicyAnnotation {
     #[serde(default, deserialize_with = "some_object")]
     on_failure: Option<FailurePolicy>,
     /// How to update a DaemonSet with OnDelete, beside a controller that creates its pods.
-    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::Drive>"))]
-    #[serde(default, deserialize_with = "strict_strategy")]
-    drive: Option<UpdateStrategy>,
+    #[cfg_attr(feature = "schemars", schemars(with = "Option<crate::input::schema::ExternalController>"))]
+    #[serde(default, rename = "externalController", alias = "drive", deserialize_with = "strict_strategy")]
+    external_controller: Option<UpdateStrategy>,
     /// Whether nodes that are down before the update reaches them count as unavailable.
     down_nodes: Option<DownNodesPolicy>,
     /// Whether nodes that leave get pods and updates.

@@ -52,11 +52,11 @@ impl JsonSchema for Selector {
 }
 
 /// The strategy of a driven update.
-pub(crate) struct Drive;
+pub(crate) struct ExternalController;
 
-impl JsonSchema for Drive {
+impl JsonSchema for ExternalController {
     fn schema_name() -> Cow<'static, str> {
-        "Drive".into()
+        "ExternalController".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -154,7 +154,7 @@ impl<'a> Snapshot<'a> {
 
     /// Whether another controller creates the pods, and this one only drives the update.
     pub fn drives(&self) -> bool {
-        self.spec.policy.drive.is_some()
+        self.spec.policy.external_controller.is_some()
     }
 
     /// The pod at a position.

@@ -26,12 +26,16 @@ pub(crate) fn strategy(ds: &DaemonSet, problems: &mut Problems) -> Strategy {
 /// The strategy in force: the one to drive, if the policy has one.
 pub fn in_force(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) -> Strategy {
     let own = strategy(ds, problems);
-    drive(ds, policy, problems).unwrap_or(own)
+    beside_external_controller(ds, policy, problems).unwrap_or(own)
 }
 
 /// The strategy to drive, if the policy has one.
-pub(crate) fn drive(ds: &DaemonSet, policy: &Policy, problems: &mut Problems) -> Option<Strategy> {
-    let written = policy.drive.as_ref()?;
+pub(crate) fn beside_external_controller(
+    ds: &DaemonSet,
+    policy: &Policy,
+    problems: &mut Problems,
+) -> Option<Strategy> {
+    let written = policy.external_controller.as_ref()?;
     let driven = from_written(written, "policy.drive", problems);
     let mut invalid = |path: &str, must: &str| {
         problems.add(Problem::invalid(path, &written.kind, must));

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The figures that one node counts in, once node sync's deletes are done. A node that is not a target counts only when
-/// it is lost.
+/// it is down after the update.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -26,17 +26,19 @@ pub struct BudgetUse {
     /// It has neither an available pod nor a live outdated one.
     pub being_replaced: bool,
     /// It has two or more unfinished pods; never without surge.
-    pub doubled: bool,
+    #[serde(rename = "doubled")]
+    pub surging: bool,
     /// It is not Ready itself, and its updated pod is not Ready either. Never together with another figure of the same
-    /// limit, so that no node counts twice. Also a taken node, and a node in turn that is no target node.
-    pub lost: bool,
-    /// It is lost because an update deleted its pod, it has had no Ready pod since, and it is no longer a Ready target node.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub taken: bool,
+    /// limit, so that no node counts twice. Also a node whose pod the update deleted, and a node in turn that is no target node.
+    #[serde(rename = "lost")]
+    pub down_after_update: bool,
+    /// An update deleted its pod; it has had no Ready pod since, and it is no longer a Ready target node.
+    #[serde(default, rename = "taken", skip_serializing_if = "is_default")]
+    pub deleted_by_update: bool,
     /// It is a target node that went down before anything of this update reached it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub down_before: bool,
-    /// It has no Ready pod, and the policy excuses it: of the other figures it counts in `doubled` and `down_before`
+    /// It has no Ready pod, and the policy excuses it: of the other figures it counts in `surging` and `down_before`
     /// only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub excused: bool,
@@ -45,17 +47,20 @@ pub struct BudgetUse {
 /// The figures of the budget in which a node counts.
 #[inline]
 pub(crate) fn budget_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigures {
-    let of_other = |is_taken, is_lost| {
-        NodeFigures::default().with(Figure::Taken, is_taken).with(Figure::Lost, is_taken || is_lost)
+    let of_other = |is_deleted_by_update, is_down_after_update| {
+        NodeFigures::default()
+            .with(Figure::DeletedByUpdate, is_deleted_by_update)
+            .with(Figure::DownAfterUpdate, is_deleted_by_update || is_down_after_update)
     };
     match fleet.placement(node) {
         Placement::Run => of_target(fleet, node_sync, node),
         Placement::ContinueOnly(_) => {
-            let is_lost = is_lost(fleet, node_sync, node) && is_only_down(fleet, node);
-            of_other(is_taken(fleet, node_sync, node), is_lost)
+            let is_down_after_update =
+                is_down_after_update(fleet, node_sync, node) && is_only_down(fleet, node);
+            of_other(is_deleted_by_update(fleet, node_sync, node), is_down_after_update)
         }
-        // Something else than being down keeps the pod away: by that alone the node is not lost.
-        Placement::Exclude(_) => of_other(is_taken(fleet, node_sync, node), false),
+        // Something else than being down keeps the pod away: that alone does not make it one that is down after the update.
+        Placement::Exclude(_) => of_other(is_deleted_by_update(fleet, node_sync, node), false),
     }
 }
 
@@ -69,7 +74,7 @@ pub(crate) fn in_turn(fleet: &Fleet<'_>, node: NodeIx, figures: NodeFigures) -> 
             .with(Figure::NotReady, counts)
             // It is about to be replaced, unless the choice finds no room for it.
             .with(Figure::BeingReplaced, counts && updates(fleet.snapshot)),
-        Placement::ContinueOnly(_) | Placement::Exclude(_) => figures.with(Figure::Lost, true),
+        Placement::ContinueOnly(_) | Placement::Exclude(_) => figures.with(Figure::DownAfterUpdate, true),
     };
     let reports = !fleet.node_view(node).unreachable;
     figures
@@ -90,27 +95,27 @@ fn of_target(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> NodeFigur
     let not_ready = !best.is_some_and(Readiness::is_ready);
     let unavailable = best != Some(Readiness::Available);
     let is_surge = fleet.is_surge();
-    let doubled = is_surge && places(fleet, node_sync, node) >= 2;
+    let surging = is_surge && places(fleet, node_sync, node) >= 2;
     // A Ready pod is the proof that the node works: nothing is to be excused.
     let excuse = if not_ready { excuse(fleet, node) } else { NodeFigures::default() };
     let counts = !excuse.has(Figure::Excused);
-    // Without surge a target node is among the unavailable ones already, and with surge a pair among the doubled ones.
-    let may_be_lost = is_surge && !doubled && counts;
-    let taken = may_be_lost && is_taken(fleet, node_sync, node);
+    // Without surge a target node is among the unavailable ones already, and with surge a pair among the surging ones.
+    let may_count = is_surge && !surging && counts;
+    let deleted = may_count && is_deleted_by_update(fleet, node_sync, node);
     excuse
         .with(Figure::Unavailable, unavailable && counts)
         .with(Figure::NotReady, not_ready && counts)
         .with(Figure::BeingReplaced, unavailable && !has_outdated && counts)
         // An excused node still has its two pods.
-        .with(Figure::Doubled, doubled)
-        .with(Figure::Lost, taken || (may_be_lost && is_lost(fleet, node_sync, node)))
-        .with(Figure::Taken, taken)
+        .with(Figure::Surging, surging)
+        .with(Figure::DownAfterUpdate, deleted || (may_count && is_down_after_update(fleet, node_sync, node)))
+        .with(Figure::DeletedByUpdate, deleted)
 }
 
 /// Whether an update deleted the node's pod, it has no Ready pod, and no other figure counts it: a taint or a label that
 /// appears because the daemon is away must not let the update go on to the next node `[taken-nodes-count]`.
-fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
-    if planted::taken_at(fleet.taken_at(node)).is_none() || fleet.is_ready_target(node) {
+fn is_deleted_by_update(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+    if planted::deleted_at(fleet.deleted_by_update_at(node)).is_none() || fleet.is_ready_target(node) {
         return false;
     }
     // A pod that leaves last is no sign that the daemon is back: whether it goes in this plan is not decided yet.
@@ -120,11 +125,11 @@ fn is_taken(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
 
 /// Whether a node went down with the updated pod on it `[lost-nodes-count]`. The new version may have taken it down, and
 /// must then not be rolled out to the others (review of kubernetes#117658, the first fix of kubernetes#117204). A node
-/// that went down with an outdated pod is not lost to the update and holds up no other node.
+/// that went down with an outdated pod is not counted and holds up no other node.
 ///
 /// Checked for nodes that stopped being targets only because they are down and, under surge, for targets that no longer
-/// hold two pods: a pair counts as doubled already, and without surge every target counts in maxUnavailable.
-fn is_lost(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
+/// hold two pods: a pair counts as surging already, and without surge every target counts in maxUnavailable.
+fn is_down_after_update(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> bool {
     if !is_down(fleet.node_view(node)) {
         return false;
     }
@@ -162,15 +167,15 @@ fn holds_a_place(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
     }
 }
 
-/// When the first doubled node of the fleet stops being one because its terminating pods are overdue.
+/// When the first surging node of the fleet stops being one because its terminating pods are overdue.
 pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<Timestamp> {
     let targets = fleet.nodes.positions().filter(|node| fleet.placement(*node) == Placement::Run);
     targets.filter_map(|node| node_free_at(fleet, node_sync, node)).min()
 }
 
-/// When a doubled node stops being one: from then on at most one of its pods is not overdue.
+/// When a surging node stops being one: from then on at most one of its pods is not overdue.
 pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
-    // A node with n places stops being doubled once n - 1 of its pods are overdue: the last of these has the index n - 2.
+    // A node with n places stops being surging once n - 1 of its pods are overdue: the last of these has the index n - 2.
     let to_go = places(fleet, node_sync, node).checked_sub(2)?;
     let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
     // A live pod has no such instant, nor has a delete that the list does not show: time alone may not suffice.
@@ -185,9 +190,9 @@ impl From<NodeFigures> for BudgetUse {
             unavailable: figures.has(Figure::Unavailable),
             not_ready: figures.has(Figure::NotReady),
             being_replaced: figures.has(Figure::BeingReplaced),
-            doubled: figures.has(Figure::Doubled),
-            lost: figures.has(Figure::Lost),
-            taken: figures.has(Figure::Taken),
+            surging: figures.has(Figure::Surging),
+            down_after_update: figures.has(Figure::DownAfterUpdate),
+            deleted_by_update: figures.has(Figure::DeletedByUpdate),
             down_before: figures.has(Figure::DownBefore),
             excused: figures.has(Figure::Excused),
         }
@@ -199,6 +204,6 @@ mod planted {
     use jiff::Timestamp;
 
     crate::planted::planted! {
-        taken_at(right: Option<Timestamp>): TakenForgotten => None;
+        deleted_at(right: Option<Timestamp>): TakenForgotten => None;
     }
 }

@@ -54,7 +54,7 @@ fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
 
 /// Whether the node is held, so that its pod stays.
 ///
-/// One exception: where there is a base, a pod that is neither base's nor Ready goes, and comes back as base. Broken pods of an
+/// One exception: where there is a stable revision, a pod that is neither the stable revision's nor Ready goes, and comes back as the stable revision. Broken pods of an
 /// abandoned version would otherwise spend the budget for ever, and the canary of its fix could not begin. A driven update
 /// has no such exception, since the other controller would create the new version.
 fn stays_for_the_rollout(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
@@ -64,9 +64,9 @@ fn stays_for_the_rollout(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> boo
 /// Whether an outdated pod of a held node goes all the same.
 pub(crate) fn is_exception(fleet: &Fleet<'_>, node: NodeIx, pod: &FleetPod) -> bool {
     match fleet.goals.of(node) {
-        NodeGoal::HeldOnBase => !pod.is_ready() && Authority::of(fleet.snapshot).syncs_nodes(),
-        // Without a base a new pod would be of the current revision, which must not come here.
-        NodeGoal::HeldOnCurrent | NodeGoal::Current | NodeGoal::Base => false,
+        NodeGoal::HeldOnStable => !pod.is_ready() && Authority::of(fleet.snapshot).syncs_nodes(),
+        // Without a stable revision a new pod would be of the current revision, which must not come here.
+        NodeGoal::HeldOnCurrent | NodeGoal::Current | NodeGoal::Stable => false,
     }
 }
 
@@ -114,7 +114,7 @@ pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &Fle
     let refused_at =
         memory.and_then(|memory| memory.refused_at(fleet.node_view(node).name, fleet.snapshot.now));
     let number = match (refused_at, pod.revision) {
-        // The current one's too, after a new number: on the way back to base its pods are the last to go.
+        // The current one's too, after a new number: on the way back to the stable revision its pods are the last to go.
         (None, Some(revision)) => history.revision(revision).number,
         // Nodes without a refusal come before all that have one, and only among them the number counts.
         (Some(_), _) | (None, None) => i64::MIN,

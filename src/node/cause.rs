@@ -14,7 +14,7 @@ pub(crate) fn unavailable_cause(
 ) -> Option<UnavailableCause> {
     if fleet.placement(node) != Placement::Run {
         // Other nodes are not expected to have a pod.
-        return figures.has(Figure::Taken).then_some(UnavailableCause::Taken);
+        return figures.has(Figure::DeletedByUpdate).then_some(UnavailableCause::DeletedByUpdate);
     }
     if fleet.pods_of(node).any(|(_, pod)| pod.is_available()) {
         // Where its turn alone lets it count.

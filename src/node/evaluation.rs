@@ -158,7 +158,7 @@ fn target_figures(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx, others:
             .with(Figure::ReadyOutdated, !pod.of_goal && pod.is_ready() && !is_held);
     }
     let has_outdated = figures.has(Figure::Outdated);
-    // Only a driven update has such nodes: otherwise node sync creates the pod, from base where there is one.
+    // Only a driven update has such nodes: otherwise node sync creates the pod, from the stable revision where there is one.
     let is_held_without_pod = is_held && !is_there && !Authority::of(fleet.snapshot).syncs_nodes();
     // The flag first: in a settled fleet no node is looked at twice.
     let is_candidate = is_off_goal && candidate(fleet, node_sync, node).is_some();

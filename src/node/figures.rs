@@ -16,9 +16,9 @@ pub enum Figure {
     Unavailable,
     NotReady,
     BeingReplaced,
-    Doubled,
-    Lost,
-    Taken,
+    Surging,
+    DownAfterUpdate,
+    DeletedByUpdate,
     DownBefore,
     Excused,
     /// A target node with a pod, be it finished or terminating.

@@ -36,9 +36,11 @@ pub enum ObstacleKind {
     Overdue,
     /// The node went down with the updated pod on it, and counts against the limit; or its kubelet is silent for longer than the caller's
     /// patience ([`Hints::silent_node`](crate::outlook::Hints::silent_node)).
-    NodeLost,
+    #[serde(rename = "NodeLost")]
+    DownAfterUpdate,
     /// The update deleted the node's pod, and the node is no Ready target node any more: it counts against the limit.
-    NodeTaken,
+    #[serde(rename = "NodeTaken")]
+    DeletedByUpdate,
     /// The node leaves, and the policy leaves it alone.
     NodeLeaves,
     /// The rollout is paused.
@@ -81,8 +83,8 @@ impl ObstacleKind {
         ObstacleKind::Failing,
         ObstacleKind::NoReadyTime,
         ObstacleKind::Overdue,
-        ObstacleKind::NodeLost,
-        ObstacleKind::NodeTaken,
+        ObstacleKind::DownAfterUpdate,
+        ObstacleKind::DeletedByUpdate,
         ObstacleKind::NodeLeaves,
         ObstacleKind::RolloutPaused,
         ObstacleKind::WaitsForApproval,
@@ -119,10 +121,10 @@ impl fmt::Display for ObstacleKind {
             ObstacleKind::Overdue => {
                 "a pod should be gone and is not: its kubelet does not answer, or a finalizer holds it"
             }
-            ObstacleKind::NodeLost => {
+            ObstacleKind::DownAfterUpdate => {
                 "the node went down with the updated pod: repair or remove it, or undo the update"
             }
-            ObstacleKind::NodeTaken => {
+            ObstacleKind::DeletedByUpdate => {
                 "the update deleted the node's pod, and the node is no Ready target node any more: look at its taints, labels \
                  and conditions, or remove it"
             }

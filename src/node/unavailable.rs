@@ -42,7 +42,8 @@ use std::fmt;
 pub enum UnavailableCause {
     /// The update deleted its pod, and it is no target node any more
     /// ([`NodeOutcome::Waits(Wait::Return)`](crate::report::NodeOutcome::Waits(Wait::Return))).
-    Taken,
+    #[serde(rename = "Taken")]
+    DeletedByUpdate,
     /// The node leaves, and the policy leaves it alone ([`LifecyclePolicy::Respect`](crate::policy::LifecyclePolicy::Respect)).
     LeftAlone,
     /// The node's condition Ready is not True.
@@ -71,7 +72,7 @@ const _: () = assert!(UnavailableCause::ALL.len() == UnavailableCause::InTurn as
 impl UnavailableCause {
     /// All causes, in their order.
     pub const ALL: [UnavailableCause; 11] = [
-        UnavailableCause::Taken,
+        UnavailableCause::DeletedByUpdate,
         UnavailableCause::LeftAlone,
         UnavailableCause::NodeDown,
         UnavailableCause::NotYetAvailable,
@@ -87,7 +88,7 @@ impl UnavailableCause {
     /// The word that a message has for it.
     pub fn as_str(self) -> &'static str {
         match self {
-            UnavailableCause::Taken => "taken",
+            UnavailableCause::DeletedByUpdate => "taken",
             UnavailableCause::LeftAlone => "left alone",
             UnavailableCause::NodeDown => "node down",
             UnavailableCause::NotYetAvailable => "waiting for minReadySeconds",
@@ -108,7 +109,7 @@ impl fmt::Display for UnavailableCause {
     }
 }
 
-/// Numbers of nodes by the cause for which they have no available pod. All but `taken` are target nodes that count in
+/// Numbers of nodes by the cause for which they have no available pod. All but `deleted_by_update` are target nodes that count in
 /// [`Budget::unavailable`](crate::report::Budget::unavailable), whose sum is that figure: excused nodes are not among them. The JSON
 /// form leaves out the causes without a node.
 ///
@@ -117,9 +118,9 @@ impl fmt::Display for UnavailableCause {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct UnavailableNodes {
-    /// [`UnavailableCause::Taken`].
-    #[serde(skip_serializing_if = "is_default")]
-    pub taken: u32,
+    /// [`UnavailableCause::DeletedByUpdate`].
+    #[serde(rename = "taken", skip_serializing_if = "is_default")]
+    pub deleted_by_update: u32,
     /// [`UnavailableCause::LeftAlone`].
     #[serde(skip_serializing_if = "is_default")]
     pub left_alone: u32,
@@ -168,7 +169,7 @@ impl UnavailableNodes {
 
     pub(crate) fn of_mut(&mut self, cause: UnavailableCause) -> &mut u32 {
         match cause {
-            UnavailableCause::Taken => &mut self.taken,
+            UnavailableCause::DeletedByUpdate => &mut self.deleted_by_update,
             UnavailableCause::LeftAlone => &mut self.left_alone,
             UnavailableCause::NodeDown => &mut self.node_down,
             UnavailableCause::NotYetAvailable => &mut self.not_yet_available,

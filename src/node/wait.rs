@@ -321,7 +321,7 @@ impl Wait {
             Wait::MinReadySeconds { until } => until.is_none().then_some(ObstacleKind::NoReadyTime),
             Wait::Termination { .. } => Some(ObstacleKind::Overdue),
             Wait::BackOff { failures, .. } => (*failures > 1).then_some(ObstacleKind::Failing),
-            Wait::Return { .. } => Some(ObstacleKind::NodeTaken),
+            Wait::Return { .. } => Some(ObstacleKind::DeletedByUpdate),
             Wait::NodeLeaves { .. } => Some(ObstacleKind::NodeLeaves),
             Wait::TurnsFrozen => Some(ObstacleKind::TurnsFrozen),
             Wait::NodeUnreachable => Some(ObstacleKind::NodeUnreachable),

@@ -140,7 +140,7 @@ fn mark_revision(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<A
     let (Some(rollout), Some(view)) = (steps.fleet.goals.rollout(), current.view) else { return };
     actions.extend(rollout.known.decision.marks.iter().filter_map(|mark| {
         let marked = match mark {
-            MarkChange::Restored => rollout.base.as_ref()?.view,
+            MarkChange::Restored => rollout.stable.as_ref()?.view,
             MarkChange::Started
             | MarkChange::Paused
             | MarkChange::Wave(_)
@@ -217,12 +217,12 @@ fn pod_creates(
     let rest = steps.rest;
     let current = PodTemplate::new(snapshot, rest, Source::current(snapshot, &steps.history));
     let goals = &steps.fleet.goals;
-    let base = goals.base().map(|base| PodTemplate::new(snapshot, rest, Source::base(base)));
+    let stable = goals.stable().map(|stable| PodTemplate::new(snapshot, rest, Source::stable(stable)));
     for (position, creation) in steps.burst.creates.iter().enumerate() {
         // The batches go over both revisions: the position is that among all creates.
         let batch = Creation::batch(position);
-        let template = match &base {
-            Some(base) if goals.of(creation.node).is_base() => base,
+        let template = match &stable {
+            Some(stable) if goals.of(creation.node).is_stable() => stable,
             Some(_) | None => &current,
         };
         let node = snapshot.node(creation.node);
@@ -250,9 +250,9 @@ fn pulls(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Vec<Action>) 
     let shared = |source| pulls::shared(snapshot, &PodTemplate::new(snapshot, steps.rest, source));
     let current = shared(Source::current(snapshot, &steps.history));
     let goals = &steps.fleet.goals;
-    let base = goals.base().map(|base| shared(Source::base(base)));
+    let stable = goals.stable().map(|stable| shared(Source::stable(stable)));
     for (position, node) in pulls.creates.iter().enumerate() {
-        let shared = base.as_ref().filter(|_| goals.of(*node).is_base()).unwrap_or(&current);
+        let shared = stable.as_ref().filter(|_| goals.of(*node).is_stable()).unwrap_or(&current);
         let name = snapshot.node(*node).name;
         actions.push(Action::CreatePod {
             node: name.into(),
@@ -270,9 +270,9 @@ fn revision_deletes(snapshot: &Snapshot<'_>, steps: &Steps<'_>, actions: &mut Ve
     let limit = snapshot.spec.daemon_set.spec.revision_history_limit;
     // As the snapshot shows it: a revision whose last pod goes in this plan stays until a later one.
     let is_live_history = |revision| steps.fleet.is_live_history(revision);
-    let base = steps.fleet.goals.base().map(|base| base.position);
+    let stable = steps.fleet.goals.stable().map(|stable| stable.position);
     let is_needed = |position, revision: &Revision<'_>| {
-        Some(position) == base || undone_until(snapshot, revision).is_some()
+        Some(position) == stable || undone_until(snapshot, revision).is_some()
     };
     for old in steps.history.beyond_limit(limit, is_live_history, is_needed) {
         delete_revision(old, RevisionReason::HistoryLimit, actions);

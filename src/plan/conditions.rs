@@ -102,7 +102,7 @@ fn progressing(progress: &Progress, previous: &[Value]) -> Condition {
     let (waiting, held) = (waiting(progress), held(progress));
     let mut message =
         format!("{done} of {desired} nodes {has} an available pod of {revision}{waiting}{held}");
-    if progress.unavailable > 0 || progress.excused > 0 || progress.causes.taken > 0 {
+    if progress.unavailable > 0 || progress.excused > 0 || progress.causes.deleted_by_update > 0 {
         message.push_str("; ");
         message.push_str(&lack(progress, ""));
     }
@@ -148,7 +148,7 @@ fn waiting(progress: &Progress) -> String {
 fn lack(progress: &Progress, may: &str) -> String {
     let Progress { desired, unavailable, excused, mut causes, .. } = *progress;
     // Taken nodes are no target nodes: they are told apart from the causes of these.
-    let taken = std::mem::take(&mut causes.taken);
+    let taken = std::mem::take(&mut causes.deleted_by_update);
     let verb = if unavailable == 1 { "lacks" } else { "lack" };
     let mut text = format!("{unavailable} of {desired} nodes {verb} an available pod{may}");
     if unavailable > 0 {

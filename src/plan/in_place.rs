@@ -63,9 +63,9 @@ fn own_labels(
     history: &History<'_>,
     node: NodeIx,
 ) -> [(String, Option<String>); 2] {
-    let (hash, generation) = match fleet.goals.base_of(node) {
+    let (hash, generation) = match fleet.goals.stable_of(node) {
         // With a generation it would be an updated pod.
-        Some(base) => (base.hash.to_string(), None),
+        Some(stable) => (stable.hash.to_string(), None),
         None => {
             // Without a generation of the DaemonSet a created pod has that of the template's own labels, if it has one.
             let labels = metadata(snapshot.spec.raw_template(), "labels");

@@ -62,7 +62,7 @@ fn problem(
     let owner = OwnerReference { block_owner_deletion: None, ..snapshot.spec.daemon_set.owner_reference() };
     let mut controllers = owner_references.into_iter().filter(|owner| owner.controller == Some(true));
     let controller = controllers.next().map(|found| OwnerReference { block_owner_deletion: None, ..found });
-    // Where a pod gets no generation, only that of the current template is wrong: with it a pod of base would count as updated.
+    // Where a pod gets no generation, only that of the current template is wrong: with it a pod of the stable revision would count as updated.
     let has_generation = labels.get(TEMPLATE_GENERATION_LABEL);
     let has_right_generation = match source.generation {
         Some(_) => has_generation == source.generation,

@@ -4,6 +4,7 @@ pub(crate) mod abandoned_turns;
 pub(crate) mod actions;
 pub(crate) mod burst;
 pub(crate) mod conditions;
+pub(crate) mod deleted_by_update;
 pub(crate) mod in_place;
 pub(crate) mod manifests;
 pub(crate) mod observe;
@@ -15,7 +16,6 @@ pub(crate) mod rest_of_cluster;
 pub(crate) mod restore;
 pub(crate) mod status;
 pub(crate) mod steps;
-pub(crate) mod taken;
 pub(crate) mod turns;
 pub(crate) mod update;
 

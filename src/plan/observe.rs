@@ -37,7 +37,7 @@ impl Memory {
             if stored.pods.iter().any(is_there) {
                 self.deletes.remove(&pod.uid);
                 // The pod was not deleted, and its node not taken.
-                self.taken.retain(|_, taken| taken.uid != pod.uid);
+                self.deleted_by_update.retain(|_, taken| taken.uid != pod.uid);
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::input::{Binding, PodNames, Snapshot};
 use crate::plan::rest_of_cluster::RestOfCluster;
 use crate::pod_manifest::{PodManifest, Shared, Tie};
 use crate::pods::history::History;
-use crate::rollout::base::Base;
+use crate::rollout::stable::Stable;
 use crate::rules::names::{LONGEST_PREFIX, one_per_node};
 use daemonset_objects::internal::{cut_name, name_hash, revision};
 use daemonset_objects::kubernetes::canonical_json;
@@ -21,7 +21,7 @@ pub(crate) struct Source<'s> {
     pub(crate) raw_template: &'s Value,
     host_network: bool,
     pub(crate) hash: &'s str,
-    pub(crate) is_base: bool,
+    pub(crate) is_stable: bool,
     /// In the form of a pod's label.
     pub generation: Option<&'s str>,
     /// The template's and those of every daemon pod.
@@ -36,7 +36,7 @@ impl<'s> Source<'s> {
             raw_template: snapshot.spec.raw_template(),
             host_network: snapshot.spec.template.parsed.spec.host_network,
             hash: history.current_hash(),
-            is_base: false,
+            is_stable: false,
             generation: snapshot.spec.template_generation.as_deref(),
             tolerations: &snapshot.spec.template.tolerations,
             inputs: &snapshot.spec.inputs,
@@ -44,15 +44,15 @@ impl<'s> Source<'s> {
     }
 
     /// Without a generation: it would make the pod an updated one.
-    pub(crate) fn base(base: &'s Base<'_>) -> Self {
+    pub(crate) fn stable(stable: &'s Stable<'_>) -> Self {
         Source {
-            raw_template: base.raw_template(),
-            host_network: base.template.parsed.spec.host_network,
-            hash: &base.hash,
-            is_base: true,
+            raw_template: stable.raw_template(),
+            host_network: stable.template.parsed.spec.host_network,
+            hash: &stable.hash,
+            is_stable: true,
             generation: None,
-            tolerations: &base.template.tolerations,
-            inputs: revision::inputs(base.view.data),
+            tolerations: &stable.template.tolerations,
+            inputs: revision::inputs(stable.view.data),
         }
     }
 }
@@ -86,7 +86,7 @@ impl<'s> PodTemplate<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot<'_>, rest: &'s RestOfCluster<'_>, source: Source<'s>) -> Self {
         let kept = rest.pod_template.clone();
         // The earlier template is that of the current revision, which may be another one by now.
-        let kept = kept.filter(|shared| !source.is_base && shared.revision_hash == source.hash);
+        let kept = kept.filter(|shared| !source.is_stable && shared.revision_hash == source.hash);
         let names = match snapshot.spec.policy.pod_names {
             PodNames::Generated => None,
             PodNames::Deterministic => Some(Names::Deterministic(DeterministicNames::new(snapshot))),
@@ -138,7 +138,7 @@ fn shared(snapshot: &Snapshot<'_>, source: &Source<'_>) -> Shared {
         spec.insert("priorityClassName".to_owned(), Value::from(class.as_str()));
     }
     let revision_hash = source.hash.to_owned();
-    Shared { metadata, spec, tie, revision_hash, is_base: source.is_base }
+    Shared { metadata, spec, tie, revision_hash, is_stable: source.is_stable }
 }
 
 fn has_priority(spec: &Map<String, Value>) -> bool {
@@ -175,8 +175,8 @@ fn pod_metadata(
     labels.insert(snapshot.spec.policy.unique_label_key.clone(), Value::from(source.hash));
     if let Some(generation) = source.generation {
         labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), Value::from(generation));
-    } else if source.is_base {
-        // A template may have the label by itself: then a pod of base would count as updated.
+    } else if source.is_stable {
+        // A template may have the label by itself: then a pod of the stable revision would count as updated.
         labels.remove(TEMPLATE_GENERATION_LABEL);
     }
     metadata.insert("labels".to_owned(), Value::Object(labels));

@@ -113,7 +113,7 @@ impl Progress {
             why,
         };
         debug_assert_eq!(
-            progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.taken,
+            progress.causes.iter().map(|(_, nodes)| nodes).sum::<u32>() - progress.causes.deleted_by_update,
             progress.unavailable,
             "each target node that counts as unavailable has one cause"
         );
@@ -141,9 +141,9 @@ fn reason(rollout: &Rollout<'_>) -> (Reason, String) {
             (typed, format!("; the new version has failed: {reason}"))
         }
         RolloutStage::RolledBack { reason } => {
-            // A rollout without base is stopped instead, so that there is one here.
-            let base = rollout.base.as_ref().map_or("", |base| base.view.name);
-            let why = format!("; the new version has failed ({reason}), all nodes go back to {base}");
+            // A rollout without the stable revision is stopped instead, so that there is one here.
+            let stable = rollout.stable.as_ref().map_or("", |stable| stable.view.name);
+            let why = format!("; the new version has failed ({reason}), all nodes go back to {stable}");
             (Reason::RolledBack, why)
         }
         // Approval is asked for only once the last wave is done: before that the answer changes nothing.

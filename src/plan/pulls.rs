@@ -257,7 +257,13 @@ pub(crate) fn shared(snapshot: &Snapshot<'_>, template: &PodTemplate<'_>) -> Arc
         "ownerReferences": [owner],
     });
     let metadata = metadata.as_object().cloned().unwrap_or_default();
-    Arc::new(Shared { metadata, spec, tie, revision_hash: hash.to_owned(), is_base: template.source.is_base })
+    Arc::new(Shared {
+        metadata,
+        spec,
+        tie,
+        revision_hash: hash.to_owned(),
+        is_stable: template.source.is_stable,
+    })
 }
 
 /// The manifest of the pull pod of a node.

@@ -28,10 +28,10 @@ pub struct RestOfCluster<'o> {
     pub hashes: Vec<&'o str>,
     /// The earliest instant at which time alone changes the answer there.
     pub next_change: Option<(Timestamp, RequeueReason)>,
-    /// When the first doubled node there stops being one.
+    /// When the first surging node there stops being one.
     pub place_free_at: Option<Timestamp>,
-    /// The taken nodes there.
-    pub taken: Vec<&'o str>,
+    /// The nodes there whose pod the update deleted.
+    pub deleted_by_update: Vec<&'o str>,
     /// The held target nodes there that have no pod, while the rollout is driven.
     pub held_without_pod: Vec<&'o str>,
     /// The state of the rollout, where the nodes of the snapshot do not suffice to find it.
@@ -41,7 +41,7 @@ pub struct RestOfCluster<'o> {
     pub pulls: PullSums,
     /// The pod template of an earlier plan, for the same DaemonSet and policy.
     pub pod_template: Option<Arc<Shared>>,
-    /// The comparison of revisions of an earlier plan, for the same revisions and base.
+    /// The comparison of revisions of an earlier plan, for the same revisions and the stable revision.
     pub image_changes: Option<Arc<ImageChanges>>,
 }
 
@@ -70,7 +70,7 @@ impl RestOfCluster<'static> {
         hashes: Vec::new(),
         next_change: None,
         place_free_at: None,
-        taken: Vec::new(),
+        deleted_by_update: Vec::new(),
         held_without_pod: Vec::new(),
         rollout: None,
         notes: Vec::new(),

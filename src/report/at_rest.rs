@@ -45,8 +45,8 @@ impl AtRest<'_> {
             return NodeOutcome::Waits(Wait::BackOff { until, failures });
         }
         let is_target = fleet.placement(node) == Placement::Run;
-        let is_taken = !is_target && evaluations.has(node, Figure::Taken);
-        if let Some(since) = fleet.taken_at(node).filter(|_| is_taken) {
+        let is_taken = !is_target && evaluations.has(node, Figure::DeletedByUpdate);
+        if let Some(since) = fleet.deleted_by_update_at(node).filter(|_| is_taken) {
             return NodeOutcome::Waits(Wait::Return { since });
         }
         if evaluations.has(node, Figure::LeavesLast) {
@@ -105,7 +105,7 @@ impl AtRest<'_> {
                 self.termination(node).unwrap_or(NodeOutcome::Waits(Wait::Ready))
             }
             Strategy::Surge { .. } => NodeOutcome::Waits(Wait::MaxSurge {
-                used: budget.doubled + budget.lost + choice.creates.len() as u32,
+                used: budget.surging + budget.down_after_update + choice.creates.len() as u32,
                 limit: budget.max_surge,
             }),
         }
@@ -124,7 +124,7 @@ impl AtRest<'_> {
             // Of its two limits U is the tighter one: each node that NR or a chosen pod of the group before counts has no available pod.
             Readiness::Available => budget.unavailable + choice.chosen(Readiness::Available),
         };
-        counted + budget.lost
+        counted + budget.down_after_update
     }
 
     /// For a node with a live updated pod, or without a live pod.

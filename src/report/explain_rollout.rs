@@ -16,14 +16,14 @@ pub(crate) fn rollout<'v>(
     fleet: &Fleet<'_>,
     verdicts: impl Iterator<Item = (NodeIx, &'v NodeVerdict)> + Clone,
 ) -> Option<RolloutReport> {
-    let Rollout { base, known } = fleet.goals.rollout()?;
+    let Rollout { stable, known } = fleet.goals.rollout()?;
     let decision = &*known.decision;
     let is_judged = decision.stage != RolloutStage::Complete;
     let waves = known.waves.iter().zip(&decision.waves.list).enumerate();
     Some(RolloutReport {
         stage: decision.stage.clone(),
-        base: base.as_ref().map(|base| base.view.name.to_owned()),
-        base_hash: base.as_ref().map(|base| base.hash.to_string()),
+        stable: stable.as_ref().map(|stable| stable.view.name.to_owned()),
+        stable_hash: stable.as_ref().map(|stable| stable.hash.to_string()),
         nodes: decision.nodes,
         updated: decision.updated,
         waves: waves

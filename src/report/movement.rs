@@ -30,15 +30,15 @@ impl Movement {
 
     /// The movement of a node with this verdict.
     pub fn new(counts: BudgetUse, outcome: &NodeOutcome, pods: impl FnOnce() -> PodTimes) -> Self {
-        if counts.taken {
-            return Movement::Blocked(ObstacleKind::NodeTaken);
+        if counts.deleted_by_update {
+            return Movement::Blocked(ObstacleKind::DeletedByUpdate);
         }
-        if counts.lost {
-            return Movement::Blocked(ObstacleKind::NodeLost);
+        if counts.down_after_update {
+            return Movement::Blocked(ObstacleKind::DownAfterUpdate);
         }
         match outcome {
             // Beside an available pod of the goal only terminating ones stay, and one that is overdue holds no place.
-            NodeOutcome::UpToDate if counts.doubled => Movement::Ends,
+            NodeOutcome::UpToDate if counts.surging => Movement::Ends,
             NodeOutcome::UpToDate | NodeOutcome::NotTarget => Movement::Settled,
             NodeOutcome::Create { rejected, .. }
             | NodeOutcome::UpdateInPlace { rejected, .. }

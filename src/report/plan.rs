@@ -73,8 +73,8 @@ impl From<PlanForm> for Plan {
     fn from(form: PlanForm) -> Self {
         let PlanForm { mut actions, status, report, warnings } = form;
         let current = report.current_revision.as_ref().map(|revision| revision.hash.as_str());
-        let base = report.rollout.as_ref().and_then(|rollout| rollout.base_hash.as_deref());
-        let hashes: Vec<&str> = current.into_iter().chain(base).collect();
+        let stable = report.rollout.as_ref().and_then(|rollout| rollout.stable_hash.as_deref());
+        let hashes: Vec<&str> = current.into_iter().chain(stable).collect();
         let mut last: Option<PodManifest> = None;
         for action in &mut actions {
             if let Action::CreatePod { pod, .. } = action {

@@ -54,16 +54,18 @@ pub enum Warning {
     },
     /// These nodes went down with the updated pod on them, and count against the limit: the new version may have taken them
     /// down (kubernetes#117204). Repair or remove them, or undo the update.
+    #[serde(rename = "NodesLost")]
     #[non_exhaustive]
-    NodesLost {
+    NodesDownAfterUpdate {
         /// How many nodes.
         nodes: u32,
     },
     /// The update deleted the pods of these nodes, they have had no Ready pod since, and they are no Ready target nodes any
     /// more: perhaps a taint or a label appears because the daemon is away. They count against the limit until they are back
     /// or gone.
+    #[serde(rename = "NodesTaken")]
     #[non_exhaustive]
-    NodesTaken {
+    NodesDeletedByUpdate {
         /// Their names.
         nodes: Vec<NodeName>,
     },
@@ -78,8 +80,9 @@ pub enum Warning {
     },
     /// The rollout has not reached these nodes, but no old revision is left for them: a missing pod there is created from the current
     /// template.
+    #[serde(rename = "NoBase")]
     #[non_exhaustive]
-    NoBase {
+    NoStableRevision {
         /// How many nodes.
         nodes: u32,
     },
@@ -99,8 +102,9 @@ pub enum Warning {
     },
     /// The rollout has not reached these nodes, but their pods are gone: the other controller, which creates the pods while the
     /// update is driven, gives them the new version.
+    #[serde(rename = "LostUnderDrive")]
     #[non_exhaustive]
-    LostUnderDrive {
+    PodsLostUnderExternalController {
         /// Their names.
         nodes: Vec<NodeName>,
     },
@@ -180,13 +184,13 @@ impl fmt::Display for Warning {
                 "host port {port} with maxSurge: only one pod of a node can have it, so the new one may stay Pending, keep \
                  its place and stop the update"
             ),
-            Warning::NodesLost { nodes } => write!(
+            Warning::NodesDownAfterUpdate { nodes } => write!(
                 f,
                 "{nodes} {} down with the updated pod, and {} against the limit: repair or remove, or undo the update",
                 if *nodes == 1 { "node went" } else { "nodes went" },
                 if *nodes == 1 { "counts" } else { "count" },
             ),
-            Warning::NodesTaken { nodes } => write!(
+            Warning::NodesDeletedByUpdate { nodes } => write!(
                 f,
                 "counted until they are back or gone, as the update deleted their pods and they are no Ready target nodes any \
                  more (does a taint or a label appear while the daemon is away?): {}",
@@ -199,7 +203,7 @@ impl fmt::Display for Warning {
                 if *nodes == 1 { "node went" } else { "nodes went" },
                 if *nodes == 1 { "it" } else { "them" },
             ),
-            Warning::NoBase { nodes } => write!(
+            Warning::NoStableRevision { nodes } => write!(
                 f,
                 "{nodes} {} for the rollout, but there is no old revision: a missing pod there gets the new version at once",
                 if *nodes == 1 { "node waits" } else { "nodes wait" },
@@ -215,7 +219,7 @@ impl fmt::Display for Warning {
             Warning::NotUndone { because } => {
                 write!(f, "the new version has failed and is not undone, since {because}: the rollout is stopped")
             }
-            Warning::LostUnderDrive { nodes } => write!(
+            Warning::PodsLostUnderExternalController { nodes } => write!(
                 f,
                 "not reached by the rollout, but without a pod: the other controller creates the new version on {}",
                 first_names(nodes)

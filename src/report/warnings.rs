@@ -24,13 +24,13 @@ pub(crate) fn warnings(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warnin
         warnings.push(Warning::NoTargetNodes);
     }
     // Each taken node counts as lost, too.
-    let lost = steps.update.choice.budget.lost - steps.update.choice.budget.taken;
+    let lost = steps.update.choice.budget.down_after_update - steps.update.choice.budget.deleted_by_update;
     if lost > 0 {
-        warnings.push(Warning::NodesLost { nodes: lost });
+        warnings.push(Warning::NodesDownAfterUpdate { nodes: lost });
     }
-    if steps.update.choice.budget.taken > 0 {
-        let nodes = named_with(steps, Figure::Taken, &steps.rest.taken);
-        warnings.push(Warning::NodesTaken { nodes });
+    if steps.update.choice.budget.deleted_by_update > 0 {
+        let nodes = named_with(steps, Figure::DeletedByUpdate, &steps.rest.deleted_by_update);
+        warnings.push(Warning::NodesDeletedByUpdate { nodes });
     }
     warnings.extend(spent_before_start(snapshot, steps));
     warnings.extend(about_rollout(steps));
@@ -109,7 +109,7 @@ fn about_lists(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Vec<Warning> {
 fn are_pods_known_to_go(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> bool {
     let is_taken = |node: NodeIx| {
         let name = snapshot.node(node).name;
-        snapshot.memory.as_ref().is_some_and(|memory| memory.taken.contains_key(name))
+        snapshot.memory.as_ref().is_some_and(|memory| memory.deleted_by_update.contains_key(name))
     };
     let creates = &steps.burst.creates;
     creates.is_empty() || creates.iter().any(|create| is_taken(create.node))
@@ -143,20 +143,20 @@ fn spent_before_start(snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Option<Warn
     (nodes > 0 && nodes >= limit && waits).then_some(Warning::BudgetSpentBeforeStart { nodes, limit })
 }
 
-/// A held node whose pod is lost gets the new version where there is no base, and where another controller creates the pods. Without a base
+/// A held node whose pod is lost gets the new version where there is no stable revision, and where another controller creates the pods. Without a stable revision
 /// a failed version can't be taken back.
 fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     let fleet = &steps.fleet;
     let Some(rollout) = fleet.goals.rollout() else { return Vec::new() };
     let mut warnings = Vec::new();
-    if rollout.base.is_none() {
+    if rollout.stable.is_none() {
         let nodes = steps.evaluations.sums.get(Figure::Held);
-        warnings.extend((nodes > 0).then_some(Warning::NoBase { nodes }));
+        warnings.extend((nodes > 0).then_some(Warning::NoStableRevision { nodes }));
         let on_failure =
             fleet.snapshot.spec.policy.rollout.as_ref().and_then(|policy| policy.on_failure.as_ref());
-        let wants_base = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
+        let wants_stable = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
         let is_stopped = matches!(rollout.known.decision.stage, RolloutStage::Stopped { .. });
-        warnings.extend((wants_base && is_stopped).then_some(Warning::NothingToRollBackTo));
+        warnings.extend((wants_stable && is_stopped).then_some(Warning::NothingToRollBackTo));
     }
     if let Some(UndoProgress::Not { because, .. }) = rollout.known.decision.undo {
         warnings.push(Warning::NotUndone { because });
@@ -164,7 +164,7 @@ fn about_rollout(steps: &Steps<'_>) -> Vec<Warning> {
     warnings.extend(empty_waves(rollout));
     if !Authority::of(fleet.snapshot).syncs_nodes() {
         let nodes = named_with(steps, Figure::HeldWithoutPod, &steps.rest.held_without_pod);
-        warnings.extend((!nodes.is_empty()).then_some(Warning::LostUnderDrive { nodes }));
+        warnings.extend((!nodes.is_empty()).then_some(Warning::PodsLostUnderExternalController { nodes }));
     }
     warnings
 }

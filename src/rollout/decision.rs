@@ -7,10 +7,10 @@ use crate::input::rollout::marks::{FailureReason, Mark, MarkChange, Marks, Undon
 use crate::input::rollout::policy::{FailureAction, FailurePolicy, RolloutPolicy};
 use crate::input::strategy::Strategy;
 use crate::pods::history::History;
-use crate::rollout::base::KnownBase;
 use crate::rollout::facts::{RolloutGroup, RolloutNode};
 use crate::rollout::goal::NodeGoal;
 use crate::rollout::report::RolloutStage;
+use crate::rollout::stable::KnownStable;
 use crate::rollout::sums::{GroupSums, NodeCounts, NodeSums, RolloutSums, TimeRange, TimestampSet};
 use crate::rollout::undo::{FailureVerdict, UndoProgress, is_way_back, kept_until};
 use crate::rollout::waves::{Opening, Waves};
@@ -52,18 +52,18 @@ pub struct RolloutInput<'r, I> {
 }
 
 impl RolloutDecision {
-    /// `base`, and whether its template wants nodes that take no part. The question may cost a look at all nodes, and is asked only
+    /// `stable`, and whether its template wants nodes that take no part. The question may cost a look at all nodes, and is asked only
     /// where the answer matters.
     pub fn new(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         policy: &RolloutPolicy,
         sums: &RolloutSums<impl TimestampSet>,
-        base: Option<(&KnownBase, impl FnOnce() -> bool)>,
+        stable: Option<(&KnownStable, impl FnOnce() -> bool)>,
     ) -> Self {
         let input = RolloutInput::new(snapshot, history, policy, sums);
-        let (base, base_wants_others) = base.unzip();
-        let held = if base.is_some() { NodeGoal::HeldOnBase } else { NodeGoal::HeldOnCurrent };
+        let (stable, stable_wants_others) = stable.unzip();
+        let held = if stable.is_some() { NodeGoal::HeldOnStable } else { NodeGoal::HeldOnCurrent };
         let is_settled = input.is_settled();
         // `failed` goes before `completed`: a person may write it to take a complete version back.
         let has_ended = input.marks.completed.is_some() || is_way_back(snapshot, history);
@@ -89,7 +89,7 @@ impl RolloutDecision {
         let reason = too_many.or(is_exceeded.then_some(FailureReason::ProgressDeadlineExceeded));
         // An earlier verdict has its mark, whose reason stays.
         let newly_failed = reason.filter(|_| failed_before.is_none());
-        let undo = input.undo(history, base, (failed_before, newly_failed));
+        let undo = input.undo(history, stable, (failed_before, newly_failed));
         let stage = if is_over {
             RolloutStage::Complete
         } else if history.awaits_template.is_some() {
@@ -124,9 +124,9 @@ impl RolloutDecision {
                     false
                 }
             };
-        // A held node outside the rollout is a target node only if base wants it, and then it runs the old version. Without a
-        // base it is placed by the current template, which does not want it.
-        let holds_a_target = waits || (!decision.reaches_all && base_wants_others.is_some_and(|ask| ask()));
+        // A held node outside the rollout is a target node only if the stable revision wants it, and then it runs the old version. Without a
+        // the stable revision it is placed by the current template, which does not want it.
+        let holds_a_target = waits || (!decision.reaches_all && stable_wants_others.is_some_and(|ask| ask()));
         let is_complete = is_settled || (!holds_a_target && input.is_finished());
         let completed = is_complete.then_some(MarkChange::Completed);
         if history.awaits_template.is_none() {
@@ -137,9 +137,9 @@ impl RolloutDecision {
 
     /// The goal of a node.
     pub fn goal(&self, node: &RolloutNode) -> NodeGoal {
-        // Under a roll-back no node is held: the goal of every node is base, whether it takes part or not.
+        // Under a roll-back no node is held: the goal of every node is the stable revision, whether it takes part or not.
         if matches!(self.stage, RolloutStage::RolledBack { .. }) {
-            return NodeGoal::Base;
+            return NodeGoal::Stable;
         }
         let is_reached = if node.facts.takes_part { self.reaches(node.group()) } else { self.reaches_all };
         if is_reached { NodeGoal::Current } else { self.held }
@@ -197,7 +197,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     }
 
     /// A policy that is added to a settled fleet begins no rollout. A version that was undone and put back begins one, though its pods are
-    /// still there: it is judged once more, and is no base for its last pods.
+    /// still there: it is judged once more, and is no stable revision for its last pods.
     fn is_settled(&self) -> bool {
         let Marks { started, failed, completed, .. } = self.marks;
         let is_unmarked = started.is_none() && failed.is_none() && completed.is_none();
@@ -277,7 +277,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         // A failure goes before a pause: a paused rollout is rolled back all the same.
         match (failure, action) {
-            (Some(reason), Some(FailureAction::RollBack)) if planted::has_base(held.is_base()) => {
+            (Some(reason), Some(FailureAction::RollBack)) if planted::has_stable(held.is_stable()) => {
                 RolloutStage::RolledBack { reason }
             }
             (Some(reason), _) => RolloutStage::Stopped { reason },
@@ -290,7 +290,7 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
     fn undo(
         &self,
         history: &History<'_>,
-        base: Option<&KnownBase>,
+        stable: Option<&KnownStable>,
         (failed_before, newly_failed): (Option<Mark<'_>>, Option<FailureReason>),
     ) -> Option<UndoProgress> {
         if let Some(until) = history.awaits_template {
@@ -304,14 +304,14 @@ impl<'r, I: TimestampSet> RolloutInput<'r, I> {
         };
         match policy.action {
             // A pause stops no undo, as it stops no roll-back.
-            FailureAction::Undo => Some(UndoProgress::of_failed(self.snapshot, history, base, verdict)),
+            FailureAction::Undo => Some(UndoProgress::of_failed(self.snapshot, history, stable, verdict)),
             FailureAction::Pause | FailureAction::RollBack => None,
         }
     }
 
     /// Whether every target node of the current template has an available updated pod and no live outdated one.
     fn is_finished(&self) -> bool {
-        // A fleet without target nodes has shown nothing: its version must not become base by a mark.
+        // A fleet without target nodes has shown nothing: its version must not become the stable revision by a mark.
         let NodeCounts { targets, unfinished, .. } = self.sums.counts;
         targets > 0 && planted::is_finished(unfinished == 0)
     }
@@ -413,7 +413,7 @@ mod planted {
         has_new_version(right: bool): HeldNodeUpdated => true, ReachedNodeTakenBack => false;
         is_paused(right: bool): PauseIgnored => false;
         may_have_begun(right: bool): SettledMidway => false;
-        has_base(right: bool): RollBackForgotten => false;
+        has_stable(right: bool): RollBackForgotten => false;
         is_finished(right: bool): CompletedTooEarly => true;
         newly_failed(right: Option<FailureReason>): VerdictNotMarked => None;
         opened(right: Option<usize>, marked: Option<WaveMark>): WaveLowered => right.or(marked.and(Some(0)));

@@ -15,8 +15,8 @@ pub struct RolloutNode {
     /// The first wave that it belongs to.
     pub first_wave: Option<u32>,
     pub goal: NodeGoal,
-    /// Its placement by the template of base, where base is its goal.
-    pub base_placement: Option<Placement>,
+    /// Its placement by the template of the stable revision, where the stable revision is its goal.
+    pub stable_placement: Option<Placement>,
 }
 
 neutral!(RolloutNode, RolloutNode::new(RolloutFacts::NONE));
@@ -25,7 +25,7 @@ impl RolloutNode {
     /// A node before its wave and its goal are known.
     pub const fn new(facts: RolloutFacts) -> Self {
         // Until the rollout is decided the node is held, so that nothing updates it by mistake.
-        RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, base_placement: None }
+        RolloutNode { facts, first_wave: None, goal: NodeGoal::HeldOnCurrent, stable_placement: None }
     }
 
     /// The group of a node that takes part.

@@ -5,26 +5,26 @@
 pub enum NodeGoal {
     /// The current revision.
     Current,
-    /// The base, since the rollout is rolled back.
-    Base,
-    /// The base, since the rollout has not reached the node: it is not updated.
-    HeldOnBase,
-    /// As [`HeldOnBase`](Self::HeldOnBase), but there is no base: a missing pod is created from the current revision.
+    /// The stable revision, since the rollout is rolled back.
+    Stable,
+    /// The stable revision, since the rollout has not reached the node: it is not updated.
+    HeldOnStable,
+    /// As [`HeldOnStable`](Self::HeldOnStable), but there is no stable revision: a missing pod is created from the current revision.
     HeldOnCurrent,
 }
 
 impl NodeGoal {
     pub fn is_held(self) -> bool {
-        // "Held" and "base" are two questions: a held node need not have a base, and a node on its way to base is not held.
+        // "Held" and "the stable revision" are two questions: a held node need not have a stable revision, and a node on its way to the stable revision is not held.
         match self {
-            NodeGoal::HeldOnBase | NodeGoal::HeldOnCurrent => true,
-            NodeGoal::Current | NodeGoal::Base => false,
+            NodeGoal::HeldOnStable | NodeGoal::HeldOnCurrent => true,
+            NodeGoal::Current | NodeGoal::Stable => false,
         }
     }
 
-    pub fn is_base(self) -> bool {
+    pub fn is_stable(self) -> bool {
         match self {
-            NodeGoal::Base | NodeGoal::HeldOnBase => true,
+            NodeGoal::Stable | NodeGoal::HeldOnStable => true,
             NodeGoal::Current | NodeGoal::HeldOnCurrent => false,
         }
     }

@@ -1,17 +1,17 @@
 //! The goal of each node: the revision that its pod should have.
 //!
 //! Without [`Policy::rollout`](field@crate::Policy::rollout) it is the current one everywhere. All global questions of a rollout are answered
-//! here, once: its marks, its base, its waves, and whether it is over, paused or failed. Later steps ask for the goal of
+//! here, once: its marks, its stable revision, its waves, and whether it is over, paused or failed. Later steps ask for the goal of
 //! one node.
 
 use crate::input::placement::Placement;
 use crate::pods::history::History;
 use crate::position::{IndexVec, NodeIx};
-use crate::rollout::base::{Base, KnownBase};
 use crate::rollout::decision::RolloutDecision;
 use crate::rollout::facts::{RolloutNode, WaveNodes};
 use crate::rollout::goal::NodeGoal;
 use crate::rollout::report::FailingNode;
+use crate::rollout::stable::{KnownStable, Stable};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ pub struct Goals<'a>(Option<Box<Rollout<'a>>>);
 /// The rollout of the current revision.
 #[derive(Debug)]
 pub struct Rollout<'a> {
-    pub base: Option<Base<'a>>,
+    pub stable: Option<Stable<'a>>,
     pub known: Cow<'a, KnownRollout>,
 }
 
 /// A rollout without references to the history, with the nodes of a snapshot: a tracker keeps it from plan to plan.
 #[derive(Debug, Clone)]
 pub struct KnownRollout {
-    pub base: Option<KnownBase>,
+    pub stable: Option<KnownStable>,
     pub decision: Arc<RolloutDecision>,
     pub nodes: IndexVec<NodeIx, RolloutNode>,
     /// The nodes of each wave.
@@ -42,9 +42,9 @@ impl<'a> Goals<'a> {
     /// `None` where no rollout is steered.
     pub fn of_rollout(known: Option<Cow<'a, KnownRollout>>, history: &History<'a>) -> Self {
         Goals(known.map(|known| {
-            // The kept base has no references: its view and its position are found in this plan's history.
-            let base = known.base.as_ref().and_then(|base| Base::find(base, history));
-            Box::new(Rollout { base, known })
+            // The kept stable revision has no references: its view and its position are found in this plan's history.
+            let stable = known.stable.as_ref().and_then(|stable| Stable::find(stable, history));
+            Box::new(Rollout { stable, known })
         }))
     }
 
@@ -63,18 +63,18 @@ impl<'a> Goals<'a> {
         }
     }
 
-    pub fn base(&self) -> Option<&Base<'a>> {
-        self.rollout().and_then(|rollout| rollout.base.as_ref())
+    pub fn stable(&self) -> Option<&Stable<'a>> {
+        self.rollout().and_then(|rollout| rollout.stable.as_ref())
     }
 
-    /// The placement of a node by the template of base, where base is its goal.
-    pub fn base_placement(&self, node: NodeIx) -> Option<Placement> {
-        self.rollout().and_then(|rollout| rollout.known.nodes.at(node).base_placement)
+    /// The placement of a node by the template of the stable revision, where the stable revision is its goal.
+    pub fn stable_placement(&self, node: NodeIx) -> Option<Placement> {
+        self.rollout().and_then(|rollout| rollout.known.nodes.at(node).stable_placement)
     }
 
-    /// The base, for a node whose goal it is.
+    /// The stable revision, for a node whose goal it is.
     #[inline]
-    pub fn base_of(&self, node: NodeIx) -> Option<&Base<'a>> {
-        self.base().filter(|_| self.of(node).is_base())
+    pub fn stable_of(&self, node: NodeIx) -> Option<&Stable<'a>> {
+        self.stable().filter(|_| self.of(node).is_stable())
     }
 }

@@ -37,9 +37,11 @@ pub struct RolloutReport {
     /// How far it may go.
     pub stage: RolloutStage,
     /// The name of the revision for nodes that the rollout has not reached; `None` if no old revision can be it.
-    pub base: Option<String>,
-    /// The hash of `base`, which its pods have as a label.
-    pub base_hash: Option<String>,
+    #[serde(rename = "base")]
+    pub stable: Option<String>,
+    /// The hash of `stable`, which its pods have as a label.
+    #[serde(rename = "baseHash")]
+    pub stable_hash: Option<String>,
     /// The nodes that take part: the target nodes of the current template, and nodes that keep the new version that they have.
     pub nodes: u32,
     /// How many of `nodes` have the new version.
@@ -71,7 +73,7 @@ pub enum RolloutStage {
         /// failure is gone, and the DaemonSet does not show the restored template yet.
         reason: String,
     },
-    /// The new version has failed: all nodes go back to base.
+    /// The new version has failed: all nodes go back to the stable revision.
     #[non_exhaustive]
     RolledBack {
         /// `TooManyFailures` or `ProgressDeadlineExceeded`, or the text that a person has written.
@@ -84,7 +86,8 @@ pub enum RolloutStage {
 #[non_exhaustive]
 pub enum NotUndoneReason {
     /// No old revision can come back: there is none, each one has failed, or the mark of the chosen one was removed.
-    NoBase,
+    #[serde(rename = "NoBase")]
+    NoStableRevision,
     /// It has been undone before, and somebody has put its template back.
     UndoneBefore,
     /// The DaemonSet has changed since the undo began.
@@ -99,7 +102,7 @@ pub enum NotUndoneReason {
 impl fmt::Display for NotUndoneReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NotUndoneReason::NoBase => "there is no version to go back to",
+            NotUndoneReason::NoStableRevision => "there is no version to go back to",
             NotUndoneReason::UndoneBefore => "its template was put back after it had been undone",
             NotUndoneReason::DaemonSetChanged => "the DaemonSet has changed since the undo began",
             NotUndoneReason::TooLate => "the undo began more than an hour ago",

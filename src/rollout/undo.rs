@@ -1,4 +1,4 @@
-//! The undo of a failed version: the DaemonSet gets the template of base back, once (section 13 of the contract).
+//! The undo of a failed version: the DaemonSet gets the template of the stable revision back, once (section 13 of the contract).
 //!
 //! A first plan sets the two marks, and a later one, which sees them, restores the template. So a crash between them leaves nothing that
 //! another controller could not go on with.
@@ -9,8 +9,8 @@ use crate::input::rollout::marks::{
     MarkChange, UndoneMark, completed_at, has_failed, restored_at, restored_for,
 };
 use crate::pods::history::{History, Revision, beyond_limit};
-use crate::rollout::base::KnownBase;
 use crate::rollout::report::NotUndoneReason;
+use crate::rollout::stable::KnownStable;
 use jiff::Timestamp;
 
 /// How many revisions may be undone within an hour.
@@ -36,21 +36,21 @@ impl UndoProgress {
     pub(crate) fn of_failed(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
-        base: Option<&KnownBase>,
+        stable: Option<&KnownStable>,
         verdict: FailureVerdict,
     ) -> Self {
         let keys = &snapshot.spec.mark_keys;
         let current = history.current();
         let not = |because| UndoProgress::Not { because, until: None };
-        let Some(base) = base.and_then(|base| base.view_in(history)) else {
-            return not(NotUndoneReason::NoBase);
+        let Some(stable) = stable.and_then(|stable| stable.view_in(history)) else {
+            return not(NotUndoneReason::NoStableRevision);
         };
         let undone = current.view.and_then(|view| UndoneMark::read(view.annotations, keys));
         let undone = planted::undone(undone, current.number);
         let generation = snapshot.spec.daemon_set.metadata.generation;
         let Some(undone) = undone else {
-            if snapshot.drives() && base.controller.is_none() {
-                // The other controller adopts base first: only an adopted revision is marked.
+            if snapshot.drives() && stable.controller.is_none() {
+                // The other controller adopts the stable revision first: only an adopted revision is marked.
                 return UndoProgress::Waits { until: None };
             }
             return match free_at(snapshot, history) {
@@ -68,15 +68,15 @@ impl UndoProgress {
         } else if verdict == FailureVerdict::New {
             // Somebody has removed the mark of the failure, and the version has failed again: no plan rests on its own marks.
             UndoProgress::Waits { until: None }
-        } else if restored_at(base.annotations, keys, current.number).is_none() {
-            not(NotUndoneReason::NoBase)
+        } else if restored_at(stable.annotations, keys, current.number).is_none() {
+            not(NotUndoneReason::NoStableRevision)
         } else {
             let again_at = snapshot.memory.as_ref().and_then(|memory| memory.restore_again_at(snapshot.now));
             again_at.map_or(UndoProgress::Due, |at| UndoProgress::Waits { until: Some(at) })
         }
     }
 
-    /// Its marks, in the order of their actions: base is chosen before the current revision is given up.
+    /// Its marks, in the order of their actions: the stable revision is chosen before the current revision is given up.
     pub(crate) fn marks(self) -> Vec<MarkChange> {
         match self {
             UndoProgress::Begins { generation } => {

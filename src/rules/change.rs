@@ -106,19 +106,20 @@ fn is_change_of_images(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, p
             same.map(|(position, _)| position).collect()
         };
         let spec = &fleet.snapshot.spec;
-        let to_base = fleet
+        let to_stable = fleet
             .goals
-            .base()
-            .map(|base| same_beside_images(base.raw_template(), revision::inputs(base.view.data)));
+            .stable()
+            .map(|stable| same_beside_images(stable.raw_template(), revision::inputs(stable.view.data)));
         let to_current = same_beside_images(spec.raw_template(), &spec.inputs);
-        Arc::new(ImageChanges { to_current, to_base: to_base.unwrap_or_default() })
+        Arc::new(ImageChanges { to_current, to_stable: to_stable.unwrap_or_default() })
     });
-    let changes = if fleet.goals.base_of(node).is_some() { &changes.to_base } else { &changes.to_current };
+    let changes =
+        if fleet.goals.stable_of(node).is_some() { &changes.to_stable } else { &changes.to_current };
     pod.revision.is_some_and(|revision| changes.contains(&revision))
 }
 
 /// The template of the old revision that the pod's hash label names; `None` for a pod of the current revision, which is no old one on the
-/// way back to base either.
+/// way back to the stable revision either.
 pub(crate) fn old_template<'h>(history: &'h History<'_>, pod: &FleetPod) -> Option<&'h Value> {
     let revision = history.revision(pod.revision?);
     let view = revision.view.as_ref().filter(|_| revision.role == RevisionRole::Old);
@@ -127,8 +128,8 @@ pub(crate) fn old_template<'h>(history: &'h History<'_>, pod: &FleetPod) -> Opti
 
 /// The template of the revision that the node should run.
 pub(crate) fn goal_template<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> &'f Value {
-    match fleet.goals.base_of(node) {
-        Some(base) => base.raw_template(),
+    match fleet.goals.stable_of(node) {
+        Some(stable) => stable.raw_template(),
         None => fleet.snapshot.spec.raw_template(),
     }
 }

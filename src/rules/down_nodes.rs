@@ -31,7 +31,7 @@ fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bo
         return false;
     }
     // It went down because its pod was deleted, perhaps, by this update or by one before it.
-    if fleet.taken_at(node).is_some_and(|at| at < since) {
+    if fleet.deleted_by_update_at(node).is_some_and(|at| at < since) {
         return false;
     }
     let mut has_outdated = false;
@@ -56,5 +56,5 @@ fn is_before_the_update(fleet: &Fleet<'_>, node: NodeIx, since: Timestamp) -> bo
     // An outdated pod is the proof that no update had reached the node before it went down.
     has_outdated
         || fleet.revision_created_at.is_none_or(|at| since <= at)
-        || fleet.taken_at(node).is_some_and(|at| since <= at)
+        || fleet.deleted_by_update_at(node).is_some_and(|at| since <= at)
 }

@@ -54,7 +54,7 @@ pub struct InPlace {
 #[derive(Debug)]
 pub struct ImageChanges {
     pub to_current: BTreeSet<HistoryIx>,
-    pub to_base: BTreeSet<HistoryIx>,
+    pub to_stable: BTreeSet<HistoryIx>,
 }
 
 /// After this time the same image under two names is no reason to wait (kruise#635).

@@ -169,15 +169,15 @@ const DRAINED: &str = "drained";
 
 /// The images and requests of the pod that a node should run.
 pub(crate) fn wants<'f>(fleet: &'f Fleet<'_>, node: NodeIx) -> &'f PodWants {
-    match fleet.goals.base_of(node) {
-        Some(base) => base.template.wants(base.raw_template()),
+    match fleet.goals.stable_of(node) {
+        Some(stable) => stable.template.wants(stable.raw_template()),
         None => fleet.snapshot.spec.template.wants(fleet.snapshot.spec.raw_template()),
     }
 }
 
 /// The hash label of the revision that a node should run.
 pub fn goal_hash<'f>(fleet: &'f Fleet<'_>, history: &'f History<'_>, node: NodeIx) -> &'f str {
-    fleet.goals.base_of(node).map_or_else(|| history.current_hash(), |base| &base.hash)
+    fleet.goals.stable_of(node).map_or_else(|| history.current_hash(), |stable| &stable.hash)
 }
 
 /// The deliberate errors in this file.

@@ -36,7 +36,7 @@ fn is_done(fleet: &Fleet<'_>, turn: &NodeTurn<'_>) -> bool {
     let mut unfinished = fleet.pods_of(turn.node).filter(|(_, pod)| pod.is_unfinished());
     let (Some((_, only)), None) = (unfinished.next(), unfinished.next()) else { return false };
     let goal = fleet.goals.of(turn.node);
-    // A held node keeps its pod, except one that is neither base's nor Ready where there is a base.
+    // A held node keeps its pod, except one that is neither the stable revision's nor Ready where there is a stable revision.
     let stays = only.of_goal || (goal.is_held() && !is_exception(fleet, turn.node, only));
     let is_older = || fleet.birth(only).is_some_and(|birth| birth < turn.at);
     // A create that the snapshot does not show may be a second pod.

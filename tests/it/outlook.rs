@@ -122,7 +122,7 @@ fn a_node_that_the_update_took_down_is_an_obstacle() {
     let lost =
         node("a").not_ready().taint("node.kubernetes.io/unreachable", "NoSchedule").has(new().not_ready());
     let fleet = given(rolling(1)).node(lost).node(node("b").has(old()));
-    assert_eq!(obstacles(&fleet), ["NodeLost: a"]);
+    assert_eq!(obstacles(&fleet), ["DownAfterUpdate: a"]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_node_that_does_not_report_moves_nothing() {
     assert_eq!(while_silent(600, &fleet(old().terminating(30))), ["NodeUnreachable: a"]);
     assert_eq!(while_silent(599, &fleet(old().terminating(30))), ["Moving { acting: 0, waiting: 1 }"]);
     // Its updated pod is not the one to look at.
-    assert_eq!(while_silent(600, &fleet(unready(700))), ["NodeLost: a"]);
+    assert_eq!(while_silent(600, &fleet(unready(700))), ["DownAfterUpdate: a"]);
     assert_eq!(while_silent(599, &fleet(unready(700))), ["NotReady: a"]);
     // A failed pod is removed by the API server itself.
     assert_eq!(while_silent(600, &fleet(old().failed())), ["Moving { acting: 1, waiting: 0 }"]);

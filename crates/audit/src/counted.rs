@@ -63,7 +63,7 @@ struct CountedNode {
 #[derive(Debug, Clone, Copy, Default)]
 struct ByGoal {
     current: Sums,
-    base: Sums,
+    stable: Sums,
 }
 
 /// The parts of the DaemonSet and of its revisions on which the counts of every node rest, but for the meaning of the hashes of pods.
@@ -75,8 +75,8 @@ struct Basis {
     tolerations: Vec<Toleration>,
     /// When the current revision was created, if it is there.
     current: Option<Option<Timestamp>>,
-    /// The uid and the hash of base.
-    base: Option<(String, String)>,
+    /// The uid and the hash of the stable revision.
+    stable: Option<(String, String)>,
 }
 
 impl Basis {
@@ -88,7 +88,7 @@ impl Basis {
             template_generation: spec.template_generation.clone(),
             tolerations: spec.template.tolerations.clone(),
             current: context.lineage.current().map(|member| member.view.created_at),
-            base: context.goals.base().map(|base| (base.view.uid.to_owned(), base.hash.to_owned())),
+            stable: context.goals.stable().map(|stable| (stable.view.uid.to_owned(), stable.hash.to_owned())),
         }
     }
 }
@@ -187,7 +187,7 @@ impl Counted {
         let mut sums = Sums::default();
         for (group, by_goal) in &self.sums {
             let goal = goals.of_group(*group);
-            let mut of_goal = if goal.is_base { by_goal.base } else { by_goal.current };
+            let mut of_goal = if goal.is_stable { by_goal.stable } else { by_goal.current };
             if goal.is_held {
                 // A node that the rollout has not reached leaves by no toleration.
                 of_goal.leaving = 0;
@@ -204,8 +204,8 @@ impl Counted {
             vec![CountedNode::default(); context.snapshot.nodes().len()].into();
         let current = Goals::unsteered(context.snapshot);
         count_towards(context, &current, &mut nodes, |by_goal| &mut by_goal.current);
-        if let Some(base) = context.goals.all_base() {
-            count_towards(context, &base, &mut nodes, |by_goal| &mut by_goal.base);
+        if let Some(stable) = context.goals.all_stable() {
+            count_towards(context, &stable, &mut nodes, |by_goal| &mut by_goal.stable);
         }
         self.count_hashes(context, &mut nodes);
         let keys: Vec<u32> = nodes.positions().map(key).collect();
@@ -269,12 +269,12 @@ fn changes_at(snapshot: &Snapshot<'_>, node: NodeIx, pod: &PodView<'_>) -> Optio
 impl ByGoal {
     fn add(&mut self, node: ByGoal) {
         self.current.add(node.current);
-        self.base.add(node.base);
+        self.stable.add(node.stable);
     }
 
     fn subtract(&mut self, node: ByGoal) {
         self.current.subtract(node.current);
-        self.base.subtract(node.base);
+        self.stable.subtract(node.stable);
     }
 }
 

@@ -171,8 +171,8 @@ pub enum ViolationKind {
         /// The first wrong field.
         field: &'static str,
     },
-    /// A node that the rollout has not reached keeps its pod, and gets no second one. Where there is a base, a pod that is neither
-    /// base's nor Ready may go, unless another controller would create the new version in its place
+    /// A node that the rollout has not reached keeps its pod, and gets no second one. Where there is a stable revision, a pod that is neither
+    /// the stable revision's nor Ready may go, unless another controller would create the new version in its place
     /// ([`Policy::rollout`](field@daemonset::Policy::rollout)).
     #[error("the rollout has not reached its node")]
     NotReleased,
@@ -190,10 +190,10 @@ pub enum ViolationKind {
     },
     /// Beside another controller no pod is taken, no turn begins, and nothing is marked before that one has created the current revision,
     /// adopted it, and made it the newest: it may not know the template, or the template may be replaced already
-    /// ([`Policy::drive`](field@daemonset::Policy::drive)).
+    /// ([`Policy::external_controller`](field@daemonset::Policy::external_controller)).
     #[error("the other controller has not made the revision of the template the newest")]
     RevisionAwaited,
-    /// The template of base is restored once the marks of the undo are there, for an hour, and while the DaemonSet has the generation
+    /// The template of the stable revision is restored once the marks of the undo are there, for an hour, and while the DaemonSet has the generation
     /// that was undone; never that of a revision that has failed ([`FailureAction::Undo`](daemonset::policy::FailureAction::Undo)).
     #[error("the restored template is not due: its {field} is wrong")]
     WrongRestore {
@@ -210,9 +210,10 @@ pub enum ViolationKind {
         /// The hash.
         hash: String,
     },
-    /// The base of a rollout is never deleted.
-    #[error("it is the base of the rollout")]
-    BaseDeleted,
+    /// The stable revision of a rollout is never deleted.
+    #[error("it is the stable revision of the rollout")]
+    #[serde(rename = "BaseDeleted")]
+    StableRevisionDeleted,
     /// A revision that was undone within the last hour must stay: without its mark it would be undone again.
     #[error("the revision was undone within the last hour")]
     UndoneDeleted,

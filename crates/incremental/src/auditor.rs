@@ -17,10 +17,12 @@ pub enum NotKept {
     /// No objects are kept: the next plan needs lists, too.
     #[error(transparent)]
     NeedsLists(#[from] NeedsLists),
-    /// The placements of nodes by the template of the base of a [rollout](field@daemonset::Policy::rollout): the last plan knew another base,
+    /// The placements of nodes by the template of the stable revision of a [rollout](field@daemonset::Policy::rollout): the last plan knew another stable revision,
     /// or ended before it chose one.
-    #[error("which nodes should run a pod of base is not kept: the last plan knew another base")]
-    OtherBase,
+    #[error(
+        "which nodes should run a pod of the stable revision is not kept: the last plan knew another stable revision"
+    )]
+    OtherStableRevision,
 }
 
 /// As [`audit()`](daemonset_audit::audit()), by the objects that a tracker keeps for its plans, at this instant.
@@ -66,7 +68,7 @@ pub fn audit_kept(
 /// rollout policy and with the pods of each revision. All nodes are counted again where the counts of each rest on another basis:
 ///
 /// - after the objects were listed again, and where most nodes have changed;
-/// - when a revision with another template becomes current, or another revision becomes base;
+/// - when a revision with another template becomes current, or another revision becomes the stable revision;
 /// - when a hash label of pods means another template than before;
 /// - with another strategy, `minReadySeconds`, tolerations of the template or template generation;
 /// - when the clock goes back.
@@ -172,8 +174,8 @@ impl Surroundings for KeptFacts<'_> {
         self.tracker.wave_matches(self.key(node)).collect()
     }
 
-    fn placement_by(&self, base: &str, _: &CompiledTemplate, node: NodeIx) -> Result<Placement, NotKept> {
-        self.tracker.base_placement(self.key(node), base).ok_or(NotKept::OtherBase)
+    fn placement_by(&self, stable: &str, _: &CompiledTemplate, node: NodeIx) -> Result<Placement, NotKept> {
+        self.tracker.stable_placement(self.key(node), stable).ok_or(NotKept::OtherStableRevision)
     }
 }
 

@@ -60,7 +60,7 @@ pub enum NeedsLists {
     /// [planned](Tracker::snapshot) or the policy has changed.
     #[error("the objects were not listed yet, or not since the tracker was told to forget them")]
     NotListed,
-    /// A change of how objects are read: another kind, uid, selector or placement, another base of a [steered
+    /// A change of how objects are read: another kind, uid, selector or placement, another stable revision of a [steered
     /// rollout](field@daemonset::Policy::rollout), and any revision or spec where the template has lost fields
     /// ([`TemplateFidelity::Typed`](daemonset::model::TemplateFidelity)); or an object that
     /// [`check`](daemonset::SnapshotBuilder::check) refuses.
@@ -361,9 +361,9 @@ impl Tracker {
         self.kept.iter().flat_map(move |kept| kept.wave_matches(slot))
     }
 
-    /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not the base of the rollout.
-    pub(crate) fn base_placement(&self, slot: u32, uid: &str) -> Option<Placement> {
-        self.kept.as_ref().ok()?.base_placement(slot, uid)
+    /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not the stable revision of the rollout.
+    pub(crate) fn stable_placement(&self, slot: u32, uid: &str) -> Option<Placement> {
+        self.kept.as_ref().ok()?.stable_placement(slot, uid)
     }
 
     /// The slots of all nodes.

@@ -52,7 +52,7 @@ const COLUMNS_OF_ALL: [Column; 8] = [
         (true, _) | (_, 0) => "-".to_owned(),
         (false, budget) => number(budget),
     }),
-    ("MOST DOUBLED", |entry| number(entry.figures.most_doubled.doubled)),
+    ("MOST DOUBLED", |entry| number(entry.figures.most_surging.surging)),
     ("DOWNTIME", |entry| duration(entry.figures.lost)),
     ("PODS CREATED", |entry| number(entry.figures.created)),
     ("CRASHES", |entry| number(entry.figures.crashes)),
@@ -183,7 +183,7 @@ fn lines(figures: &Figures, length: i64, shows_reach: bool) -> Vec<String> {
         (worst, _) => format!("at worst {} unavailable", number(worst)),
     });
     if figures.surges {
-        lines.push(format!("at most {} with two pods", count(figures.most_doubled.doubled as usize, "node")));
+        lines.push(format!("at most {} with two pods", count(figures.most_surging.surging as usize, "node")));
     }
     if figures.lost > 0 {
         lines.push(format!("{} of downtime in all", duration(figures.lost)));

@@ -25,23 +25,23 @@ pub struct Point {
     /// Those of them that the controller took down.
     pub taken_down: u32,
     /// Those with two pods.
-    pub doubled: u32,
+    pub surging: u32,
     /// M, as the controller last saw it.
     pub max_unavailable: u32,
     /// S, as the controller last saw it.
     pub max_surge: u32,
 }
 
-/// A change at an instant; at the same one, nodes become doubled first.
+/// A change at an instant; at the same one, nodes become surging first.
 enum Edge {
-    Doubled(i64),
+    Surging(i64),
     Budget { max_unavailable: u32, max_surge: u32 },
     Availability { nodes: u32, unavailable: u32, taken_down: u32 },
 }
 
 /// The library counts target nodes and available ones; the rows show the nodes with two pods.
 pub fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
-    let mut edges = doubled(rows);
+    let mut edges = surging(rows);
     edges.extend(budgets(run));
     for it in availability(run.events) {
         let (nodes, unavailable, taken_down) = (it.desired, it.unavailable, it.taken_down);
@@ -49,14 +49,14 @@ pub fn curves(run: &Run<'_>, rows: &[Row]) -> Curves {
         edges.push((run.offset(it.t).max(0), edge));
     }
     edges.sort_by_key(|(t, _)| *t);
-    let mut doubled = 0;
+    let mut surging = 0;
     let mut points = vec![Point::default()];
     for (t, edge) in edges.into_iter().take_while(|(t, _)| *t < run.length()) {
         let mut next = Point { t, ..points.last().copied().unwrap_or_default() };
         match edge {
-            Edge::Doubled(change) => {
-                doubled += change;
-                next.doubled = u32::try_from(doubled).unwrap_or_default();
+            Edge::Surging(change) => {
+                surging += change;
+                next.surging = u32::try_from(surging).unwrap_or_default();
             }
             Edge::Budget { max_unavailable, max_surge } => {
                 (next.max_unavailable, next.max_surge) = (max_unavailable, max_surge)
@@ -83,13 +83,13 @@ fn add(points: &mut Vec<Point>, next: Point) {
 }
 
 /// Nodes that get a second pod, or lose one.
-fn doubled(rows: &[Row]) -> Vec<(i64, Edge)> {
+fn surging(rows: &[Row]) -> Vec<(i64, Edge)> {
     let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
-    for span in rows.iter().flat_map(|row| &row.spans).filter(|span| span.doubled && span.target) {
+    for span in rows.iter().flat_map(|row| &row.spans).filter(|span| span.surging && span.target) {
         *changes.entry(span.from).or_default() += 1;
         *changes.entry(span.to).or_default() -= 1;
     }
-    changes.into_iter().map(|(t, change)| (t, Edge::Doubled(change))).collect()
+    changes.into_iter().map(|(t, change)| (t, Edge::Surging(change))).collect()
 }
 
 /// The limits that the controller reckoned with; before its first reconcile, those of the first.

@@ -170,14 +170,14 @@ impl FakeWorld {
     fn reconcile(&mut self) {
         let count = |of: &dyn Fn(usize) -> bool| (0..self.pods.len()).filter(|node| of(*node)).count() as u32;
         let mut down = count(&|node| !self.available(node));
-        let mut doubled = count(&|node| self.pods[node].len() > 1);
+        let mut surging = count(&|node| self.pods[node].len() > 1);
         let (max_unavailable, max_surge) = (self.fake.max_unavailable, self.fake.max_surge);
         let mut budget = Budget::default();
         budget.desired = self.fake.nodes;
         budget.max_unavailable = max_unavailable;
         budget.max_surge = max_surge;
         budget.unavailable = down;
-        budget.doubled = doubled;
+        budget.surging = surging;
         self.tell_reconciled(budget);
         // No node order: pods go in the order of something like a hash.
         let mut order: Vec<usize> = (0..self.pods.len()).collect();
@@ -189,8 +189,8 @@ impl FakeWorld {
             match old {
                 None if self.pods[node].is_empty() => self.create(node),
                 Some(old) if max_surge > 0 && new => self.replace_surged(node, old),
-                Some(_) if max_surge > 0 && doubled < max_surge => {
-                    doubled += 1;
+                Some(_) if max_surge > 0 && surging < max_surge => {
+                    surging += 1;
                     self.create(node);
                 }
                 Some(old) if max_surge == 0 && (!self.available(node) || down < max_unavailable) => {

@@ -25,7 +25,7 @@ pub struct Figures {
     /// The most nodes that the controller itself had taken down at once.
     pub most_taken_down: u32,
     /// When the most nodes had two pods.
-    pub most_doubled: Point,
+    pub most_surging: Point,
     /// Without an available pod at the end.
     pub unavailable: u32,
     /// Node-milliseconds without an available pod.
@@ -62,7 +62,7 @@ impl Figures {
             settled: (updated == last.len()).then_some(settled),
             worst: curves.peak(|point| point.unavailable),
             most_taken_down: curves.peak(|point| point.taken_down).taken_down,
-            most_doubled: curves.peak(|point| point.doubled),
+            most_surging: curves.peak(|point| point.surging),
             unavailable: curves.points.last().map_or(0, |point| point.unavailable),
             lost: curves.lost(timeline.length),
             created: run.events.iter().filter(|it| it.t >= run.start && created(&it.change)).count(),

@@ -73,7 +73,7 @@ fn data(timeline: &Timeline, layout: &Layout) -> Value {
         states.iter().map(|state| palette::label(*state, &timeline.revisions)).collect();
     let points = timeline.curves.points.iter();
     let curve: Vec<Value> = points
-        .map(|it| json!([it.t, it.nodes, it.unavailable, it.max_unavailable, it.doubled, it.max_surge]))
+        .map(|it| json!([it.t, it.nodes, it.unavailable, it.max_unavailable, it.surging, it.max_surge]))
         .collect();
     // One of the two is null.
     let (rows, layers) = match layout.body {

@@ -29,7 +29,7 @@ const TURNS: &str = include_str!("turns.css");
 pub fn class(state: State, revisions: usize) -> String {
     let name = match state {
         State::Available(revision) => return revision_class(revision, revisions),
-        State::Doubled => "doubled",
+        State::Surging => "doubled",
         State::Settling => "settling",
         State::Starting => "starting",
         State::NoPod => "nopod",
@@ -50,7 +50,7 @@ fn revision_class(revision: usize, revisions: usize) -> String {
 pub fn label(state: State, revisions: &[String]) -> String {
     let text = match state {
         State::Available(revision) => return available(revision, revisions),
-        State::Doubled => "old and new side by side",
+        State::Surging => "old and new side by side",
         State::Settling => "Ready, not yet available",
         State::Starting => "starting",
         State::NoPod => "no pod",

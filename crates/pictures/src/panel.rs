@@ -16,7 +16,7 @@ pub struct Panel<'a> {
 pub fn most(curves: &Curves) -> u32 {
     let surges = curves.surges;
     let value = |point: &Point| match surges {
-        true => point.unavailable.max(point.doubled).max(point.max_surge),
+        true => point.unavailable.max(point.surging).max(point.max_surge),
         false => point.unavailable.max(point.max_unavailable),
     };
     let most = value(&curves.peak(value));
@@ -28,7 +28,7 @@ impl Panel<'_> {
     /// The curves and the line that must not be crossed.
     pub fn draw(&self, canvas: &mut Canvas) {
         if self.curves.surges {
-            self.area(canvas, "two", |point| point.doubled);
+            self.area(canvas, "two", |point| point.surging);
         }
         self.area(canvas, "down", |point| point.unavailable);
         self.budget(canvas);
@@ -38,7 +38,7 @@ impl Panel<'_> {
     pub fn annotate(&self, canvas: &mut Canvas) {
         self.name_budget(canvas);
         if self.curves.surges {
-            self.peak(canvas, "green", "with two pods", |point| point.doubled);
+            self.peak(canvas, "green", "with two pods", |point| point.surging);
         }
         self.peak(canvas, "orange", "unavailable", |point| point.unavailable);
     }
@@ -97,7 +97,7 @@ impl Panel<'_> {
     fn name_budget(&self, canvas: &mut Canvas) {
         let Panel { curves, time, count } = self;
         let (name, worst) = match curves.surges {
-            true => ("maxSurge", curves.peak(|point| point.doubled)),
+            true => ("maxSurge", curves.peak(|point| point.surging)),
             false => ("maxUnavailable", curves.peak(|point| point.unavailable)),
         };
         let late = time.x(worst.t) > time.left + time.width() / 2.0;

@@ -86,20 +86,20 @@ impl<'a> ReplayedNode<'a> {
         let available = self.pods.iter().any(|pod| pod.is_available(from, min_ready));
         let unfinished =
             self.pods.iter().filter(|pod| !matches!(pod.phase, Phase::Failed(_)) || pod.leaving.is_some());
-        let doubled = unfinished.count() > 1;
+        let surging = unfinished.count() > 1;
         let target = self.is_target(from);
         let revision = best.map(|pod| revisions.position(&pod.identity.revision));
         let state = match best {
             None if !target => State::Idle,
             _ if !self.ready => State::NodeUnready,
             None => State::NoPod,
-            Some(_) if available && doubled => State::Doubled,
+            Some(_) if available && surging => State::Surging,
             Some(pod) => pod.state(from, min_ready, revisions),
         };
         let in_words = |pod: &PodNow<'_>| pod.in_words(from, min_ready);
         let words: Vec<String> = self.pods.iter().map(in_words).collect();
         let pods = self.pods.iter().map(|pod| pod.identity.pod.clone()).collect();
-        Span { from, to, state, target, available, doubled, pods, revision, words: words.join("; ") }
+        Span { from, to, state, target, available, surging, pods, revision, words: words.join("; ") }
     }
 }
 
@@ -112,7 +112,7 @@ fn push(spans: &mut Vec<Span>, span: Span) {
 }
 
 fn same(one: &Span, other: &Span) -> bool {
-    (one.state, one.target, one.available, one.doubled)
-        == (other.state, other.target, other.available, other.doubled)
+    (one.state, one.target, one.available, one.surging)
+        == (other.state, other.target, other.available, other.surging)
         && (&one.pods, &one.words) == (&other.pods, &other.words)
 }

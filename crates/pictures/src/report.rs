@@ -288,8 +288,8 @@ pub fn why(verdict: &NodeVerdict, now: Timestamp) -> String {
         duration(i64::try_from(at.duration_since(now).as_millis()).unwrap_or(i64::MAX).max(0))
     };
     if verdict.node_ready == Some(false) {
-        let lost =
-            (verdict.counts.lost && !verdict.counts.taken) || verdict.pods.iter().any(|pod| pod.updated);
+        let lost = (verdict.counts.down_after_update && !verdict.counts.deleted_by_update)
+            || verdict.pods.iter().any(|pod| pod.updated);
         return if lost { "the node went down with the new version" } else { "the node is not Ready" }
             .to_owned();
     }

@@ -19,7 +19,7 @@ pub struct Span {
     /// Some pod is available.
     pub available: bool,
     /// Two unfinished pods or more.
-    pub doubled: bool,
+    pub surging: bool,
     /// The pods, for the details under the pointer.
     pub pods: Vec<String>,
     /// The revision of the pod that decides the state.
@@ -34,7 +34,7 @@ pub enum State {
     /// Its pod is available, and of that revision.
     Available(usize),
     /// Two pods, one of them available.
-    Doubled,
+    Surging,
     /// Ready for less than minReadySeconds.
     Settling,
     /// Created, pending or not Ready.

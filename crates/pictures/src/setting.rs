@@ -186,7 +186,7 @@ mod tests {
             if let Some(annotation) = annotation {
                 metadata.annotations = metadata.annotations.with("rollout.daemonset/policy", annotation);
             }
-            recording.policy.drive =
+            recording.policy.external_controller =
                 Some(UpdateStrategy { kind: "RollingUpdate".to_owned(), ..Default::default() });
             Setting::apply(&[&parse(text).unwrap()], &mut recording).unwrap();
             let kind = recording.daemon_set.spec.update_strategy.kind.clone();

@@ -126,7 +126,7 @@ fn a_surged_node_is_never_down() {
     let trace = trace.at(40).then(Change::PodGone(pod("a1", "old")));
     let mut states: Vec<State> = trace.spans().into_iter().map(|(state, _, _)| state).collect();
     states.dedup();
-    assert_eq!(states, [State::Available(0), State::Doubled, State::Available(1)]);
+    assert_eq!(states, [State::Available(0), State::Surging, State::Available(1)]);
     let words: Vec<_> = trace.timeline().rows[0].spans.iter().map(|span| span.words.clone()).collect();
     let side_by_side =
         ["available; starting", "available; available", "terminating: its successor is available; available"];
@@ -134,8 +134,8 @@ fn a_surged_node_is_never_down() {
     let curves = trace.timeline().curves;
     assert_eq!(curves.peak(|point| point.unavailable).unavailable, 0);
     assert_eq!(
-        curves.peak(|point| point.doubled),
-        Point { t: 5000, nodes: 1, doubled: 1, max_unavailable: 1, ..Point::default() }
+        curves.peak(|point| point.surging),
+        Point { t: 5000, nodes: 1, surging: 1, max_unavailable: 1, ..Point::default() }
     );
 }
 

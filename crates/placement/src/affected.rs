@@ -20,7 +20,7 @@ use daemonset::{NodeView, turns};
 /// `pods` are all pods that the plans read, such as those of the caller's cache; they are read only when a node joins or
 /// leaves. A create that the API server has accepted and no list shows yet is in no such list: the plan that follows
 /// its pod's first event counts it. A [`Memory`](daemonset::Memory) may wait for any node: plan all DaemonSets anew when a node
-/// leaves. The template of a rollout's base may select other nodes than the current one, and no revision is read here: while
+/// leaves. The template of a rollout's stable revision may select other nodes than the current one, and no revision is read here: while
 /// [`Policy::rollout`](field@daemonset::Policy::rollout) steers one whose placement has changed, plan its DaemonSet anew when any node changes.
 ///
 /// ```

@@ -29,9 +29,9 @@ pub struct Event {
 pub enum Actor {
     /// The DaemonSet controller.
     Controller,
-    /// Kubernetes' own DaemonSet controller, where the other one only drives the update ([`Policy::drive`]).
+    /// Kubernetes' own DaemonSet controller, where the other one only drives the update ([`Policy::external_controller`]).
     ///
-    /// [`Policy::drive`]: field@daemonset::Policy::drive
+    /// [`Policy::external_controller`]: field@daemonset::Policy::external_controller
     OtherController,
     /// API server, scheduler, kubelets, other controllers, and chance. `world` in JSON.
     #[serde(rename = "world")]
@@ -183,7 +183,7 @@ pub enum Change {
         /// The annotations that changed, with their new values; `None` for removed ones.
         annotations: BTreeMap<String, Option<String>>,
     },
-    /// A plan found that the rollout that the policy steers has moved: its stage, its base, its waves or its failing nodes.
+    /// A plan found that the rollout that the policy steers has moved: its stage, its stable revision, its waves or its failing nodes.
     RolloutMoved {
         /// The hash of the revision that is rolled out.
         revision: String,

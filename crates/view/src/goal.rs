@@ -1,4 +1,4 @@
-//! The version that a node should have: the current one or, where a rollout goes back or has not reached the node, the base revision.
+//! The version that a node should have: the current one or, where a rollout goes back or has not reached the node, the stable revision.
 
 use crate::case::Case;
 use crate::steered::{Steered, has_updated};
@@ -10,8 +10,8 @@ use daemonset::{CreateReason, DeleteReason};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GoalPhrase<'a> {
     Current,
-    /// The base revision, by its name and its hash.
-    Base {
+    /// The stable revision, by its name and its hash.
+    Stable {
         name: &'a str,
         hash: &'a str,
     },
@@ -24,9 +24,9 @@ impl<'a> GoalPhrase<'a> {
     }
 
     fn under(steered: &Steered<'a>, node: &NodeVerdict) -> Self {
-        let base = steered.report.base.as_deref().zip(steered.report.base_hash.as_deref());
-        match base {
-            Some((name, hash)) if !is_reached(steered, node) => GoalPhrase::Base { name, hash },
+        let stable = steered.report.stable.as_deref().zip(steered.report.stable_hash.as_deref());
+        match stable {
+            Some((name, hash)) if !is_reached(steered, node) => GoalPhrase::Stable { name, hash },
             _ => GoalPhrase::Current,
         }
     }
@@ -34,7 +34,7 @@ impl<'a> GoalPhrase<'a> {
     pub(crate) fn is_of(self, pod: &PodVerdict) -> bool {
         match self {
             GoalPhrase::Current => pod.updated,
-            GoalPhrase::Base { hash, .. } => !pod.updated && pod.hash.as_deref() == Some(hash),
+            GoalPhrase::Stable { hash, .. } => !pod.updated && pod.hash.as_deref() == Some(hash),
         }
     }
 
@@ -42,7 +42,7 @@ impl<'a> GoalPhrase<'a> {
     pub(crate) fn wanted(self) -> &'static str {
         match self {
             GoalPhrase::Current => "updated pod",
-            GoalPhrase::Base { .. } => "pod of the base revision",
+            GoalPhrase::Stable { .. } => "pod of the stable revision",
         }
     }
 
@@ -50,7 +50,7 @@ impl<'a> GoalPhrase<'a> {
     pub(crate) fn other(self) -> &'static str {
         match self {
             GoalPhrase::Current => "outdated pod",
-            GoalPhrase::Base { .. } => "pod of another revision",
+            GoalPhrase::Stable { .. } => "pod of another revision",
         }
     }
 
@@ -58,15 +58,15 @@ impl<'a> GoalPhrase<'a> {
     pub(crate) fn template(self) -> &'static str {
         match self {
             GoalPhrase::Current => "the template",
-            GoalPhrase::Base { .. } => "the base template",
+            GoalPhrase::Stable { .. } => "the stable template",
         }
     }
 
     /// Why a plan creates a pod.
     pub(crate) fn creating(self, reason: CreateReason) -> String {
         match (self, reason) {
-            (GoalPhrase::Base { .. }, CreateReason::Surge) => {
-                "of the base revision, beside the one of another revision".to_owned()
+            (GoalPhrase::Stable { .. }, CreateReason::Surge) => {
+                "of the stable revision, beside the one of another revision".to_owned()
             }
             _ => crate::words::creating(reason),
         }
@@ -77,7 +77,7 @@ impl<'a> GoalPhrase<'a> {
         let text = crate::words::deleting(reason);
         match self {
             GoalPhrase::Current => text,
-            GoalPhrase::Base { .. } => text.replacen("outdated", "not of the base revision", 1),
+            GoalPhrase::Stable { .. } => text.replacen("outdated", "not of the stable revision", 1),
         }
     }
 }

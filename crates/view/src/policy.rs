@@ -60,7 +60,7 @@ impl PolicyChoice {
 pub fn driven(recording: &Recording) -> Option<UpdateStrategy> {
     let annotated = annotated(recording).and_then(|policy| policy.get("drive").cloned());
     let annotated = annotated.and_then(|drive| UpdateStrategy::deserialize(drive).ok());
-    annotated.or_else(|| recording.policy.drive.clone())
+    annotated.or_else(|| recording.policy.external_controller.clone())
 }
 
 /// Drives another strategy.
@@ -72,7 +72,7 @@ pub fn drive(recording: &mut Recording, strategy: UpdateStrategy) {
         recording.daemon_set.metadata.annotations =
             annotations.with(POLICY, &Value::Object(policy).to_string());
     } else {
-        recording.policy.drive = Some(strategy);
+        recording.policy.external_controller = Some(strategy);
     }
 }
 
@@ -158,7 +158,7 @@ pub fn asks_for_turns(policy: &Policy) -> bool {
 
 /// The policy in words; `None` where it steers and drives nothing.
 pub fn words(policy: &Policy) -> Option<String> {
-    let driven = policy.drive.as_ref().map(|strategy| {
+    let driven = policy.external_controller.as_ref().map(|strategy| {
         let limits = strategy.rolling_update.clone().unwrap_or_default();
         let limit = limits.max_unavailable.unwrap_or(IntOrString::Int(1));
         format!("driven beside Kubernetes' own controller, maxUnavailable {limit}")

@@ -1,7 +1,7 @@
 //! A rollout that a policy steers, in words: its stage, its waves, the step that each waits for, and the evidence of a
 //! failure.
 
-use crate::cause::{base_to_name, edit_of, quoted, undo_of};
+use crate::cause::{edit_of, quoted, stable_to_name, undo_of};
 use crate::cluster::Input;
 use crate::cluster::policy::{self, AnnotationProblem, PAUSED};
 use crate::words::{self, count, labelled};
@@ -220,13 +220,13 @@ impl<'a> Steered<'a> {
         self.report.waves.iter().enumerate().map(figures).collect()
     }
 
-    /// The stage and the figures: `progressing: 3 of 10 nodes updated, base agent-5d4`.
+    /// The stage and the figures: `progressing: 3 of 10 nodes updated, stable agent-5d4`.
     pub fn summary(&self) -> String {
-        let RolloutReport { nodes, updated, base, .. } = self.report;
+        let RolloutReport { nodes, updated, stable, .. } = self.report;
         let figures = format!("{updated} of {} updated", count(*nodes as usize, "node"));
-        let base = match base {
-            Some(base) => format!("base {base}"),
-            None => "no base".to_owned(),
+        let stable = match stable {
+            Some(stable) => format!("stable {stable}"),
+            None => "no stable revision".to_owned(),
         };
         if let Some(failed) = self.goes_back_from() {
             return format!("revision {failed} has failed and is undone, all nodes go back: {figures}");
@@ -237,30 +237,30 @@ impl<'a> Steered<'a> {
                 0 => format!("complete before, and not any more: {figures}"),
                 several => format!("complete before, and not any more: {figures}, {several} unavailable"),
             },
-            RolloutStage::Progressing => format!("progressing: {figures}, {base}"),
+            RolloutStage::Progressing => format!("progressing: {figures}, {stable}"),
             RolloutStage::Paused if self.lacks_on_delete() => {
-                format!("{}: {figures}, {base}", self.while_invalid())
+                format!("{}: {figures}, {stable}", self.while_invalid())
             }
             RolloutStage::Paused if !self.problems.is_empty() => {
-                format!("paused, since its policy is invalid: {figures}, {base}")
+                format!("paused, since its policy is invalid: {figures}, {stable}")
             }
-            RolloutStage::Paused => format!("paused: {figures}, {base}"),
+            RolloutStage::Paused => format!("paused: {figures}, {stable}"),
             RolloutStage::Stopped { reason, .. } => {
                 let follows = if self.is_undone() {
                     "the template before it comes back"
                 } else {
                     "no further node is updated"
                 };
-                format!("failed ({reason}), {follows}: {figures}, {base}")
+                format!("failed ({reason}), {follows}: {figures}, {stable}")
             }
             RolloutStage::RolledBack { reason, .. } => {
-                format!("failed ({reason}), all nodes go back to {base}: {figures}")
+                format!("failed ({reason}), all nodes go back to {stable}: {figures}")
             }
-            other => format!("{other:?}: {figures}, {base}"),
+            other => format!("{other:?}: {figures}, {stable}"),
         }
     }
 
-    /// Whether the version has failed and the template of base comes back.
+    /// Whether the version has failed and the template of the stable revision comes back.
     pub fn is_undone(&self) -> bool {
         let action = self.policy.on_failure.as_ref().map(|policy| policy.action);
         let is_stopped = matches!(self.report.stage, RolloutStage::Stopped { .. });
@@ -314,7 +314,7 @@ impl<'a> Steered<'a> {
         let approval = if self.needs_approval(index) { ", needs approval" } else { "" };
         match progress {
             _ if matches!(self.report.stage, RolloutStage::RolledBack { .. }) => {
-                "goes back to base".to_owned()
+                "goes back to the stable revision".to_owned()
             }
             _ if self.goes_back_from().is_some() => "goes back".to_owned(),
             WaveProgress::Baking { until, .. } => {
@@ -387,10 +387,14 @@ impl<'a> Steered<'a> {
         if let Some(because) = self.not_undone() {
             steps.push(("Not undone", format!("since {because}")));
         }
-        if self.has_failed() && !self.is_undone() && self.report.base.is_some() {
+        if self.has_failed() && !self.is_undone() && self.report.stable.is_some() {
             steps.push((
                 "Undo",
-                undo_of(&self.daemon_set.metadata, self.connection, base_to_name(self.revisions, self.plan)),
+                undo_of(
+                    &self.daemon_set.metadata,
+                    self.connection,
+                    stable_to_name(self.revisions, self.plan),
+                ),
             ));
         }
         steps.extend(self.retry().map(|command| ("Retry", command)));
@@ -423,7 +427,7 @@ impl<'a> Steered<'a> {
     fn undo_again(&self) -> Option<String> {
         use NotUndoneReason::{DaemonSetChanged, TooLate, UndoneBefore};
         let was_tried = self.not_undone().is_some_and(|because| {
-            // Without a base, and for the limit of an hour, the mark is not in the way.
+            // Without a stable revision, and for the limit of an hour, the mark is not in the way.
             matches!(because, UndoneBefore | DaemonSetChanged | TooLate)
         });
         self.unmark("undone").filter(|_| was_tried)
@@ -481,7 +485,7 @@ impl<'a> Steered<'a> {
         let others = others.into_iter().filter(|node| node.placement == NodePlacement::Run);
         let names: Vec<&str> = others.map(|node| node.node.as_str()).collect();
         let nodes = nodes.saturating_sub(updated.len());
-        // The placement of a held node follows base: it may differ from the current template's.
+        // The placement of a held node follows the stable revision: it may differ from the current template's.
         let names = if names.len() == nodes { names } else { Vec::new() };
         Some((nodes, names)).filter(|(nodes, _)| *nodes > 0)
     }

@@ -172,7 +172,7 @@ fn one_in_words(rule: Rule, policy: &Policy) -> Option<String> {
 
 /// Switches off what the policy of a file, or none, takes the place of. Choices of the caller beside a rollout stay.
 pub(crate) fn forget(policy: &mut Policy) {
-    (policy.rollout, policy.drive) = (None, None);
+    (policy.rollout, policy.external_controller) = (None, None);
     for rule in Rule::ALL {
         match rule {
             Rule::Turn | Rule::Drain | Rule::Pull | Rule::InPlace => rule.switch_off(policy),

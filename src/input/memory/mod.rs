@@ -80,9 +80,9 @@ pub struct Memory {
     /// When an update of a node was refused.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refusals: BTreeMap<NodeName, Timestamp>,
-    /// Nodes whose pod an update took, until a Ready updated pod is seen there.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) taken: BTreeMap<NodeName, Taken>,
+    /// Nodes whose pod an update deleted, until a Ready updated pod is seen there.
+    #[serde(rename = "taken", skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) deleted_by_update: BTreeMap<NodeName, DeletedByUpdate>,
     /// Creates and deletes of pods that were rejected in a row, by node. A person reads them, and no decision does.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) rejections: BTreeMap<NodeName, Rejections>,
@@ -96,7 +96,7 @@ pub struct Memory {
 
 /// An update's delete of a pod, or change in its place, that the API server accepted (or may have accepted).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct DeletedByUpdate {
     /// The deleted pod, or the one that was changed in its place.
     pub uid: Uid,
     /// When the outcome was known.
@@ -106,12 +106,12 @@ pub struct Taken {
     pub changed_at: Option<Timestamp>,
 }
 
-impl Taken {
+impl DeletedByUpdate {
     fn by_delete(uid: &Uid, at: Timestamp) -> Self {
-        Taken { uid: uid.clone(), at, changed_at: None }
+        DeletedByUpdate { uid: uid.clone(), at, changed_at: None }
     }
 
-    /// Whether this pod is the taken one without a sign of life: its Ready condition is of the time before.
+    /// Whether this is the pod that the update deleted, without a sign of life: its Ready condition is of the time before.
     pub(crate) fn hides(&self, pod: &PodView<'_>) -> bool {
         self.uid.as_str() == pod.uid
             && !self.changed_at.is_some_and(|at| turns::shows_change(pod.in_place(), at))
@@ -221,7 +221,9 @@ impl Memory {
                 self.deletes.insert(pod.uid.clone(), InFlight { expected: DeletedPod, at, version });
                 if reason.is_update() {
                     // The first delete counts until the node is back: later ones took nothing more.
-                    self.taken.entry(node.clone()).or_insert_with(|| Taken::by_delete(&pod.uid, at));
+                    self.deleted_by_update
+                        .entry(node.clone())
+                        .or_insert_with(|| DeletedByUpdate::by_delete(&pod.uid, at));
                 }
                 if let Some(Failure { generation, count }) = *failure {
                     self.failures.insert(node.clone(), NodeFailures { generation, count, at });
@@ -266,9 +268,18 @@ impl Memory {
 
     /// Whether it remembers nothing but, perhaps, the uid of its DaemonSet.
     pub fn is_empty(&self) -> bool {
-        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns, restores } =
-            self;
-        let of_actions = creates.is_empty() && deletes.is_empty() && taken.is_empty();
+        let Memory {
+            uid: _,
+            creates,
+            deletes,
+            failures,
+            refusals,
+            deleted_by_update,
+            rejections,
+            turns,
+            restores,
+        } = self;
+        let of_actions = creates.is_empty() && deletes.is_empty() && deleted_by_update.is_empty();
         of_actions
             && turns.is_empty()
             && restores.is_none()

@@ -1,7 +1,7 @@
 //! What crates of the same version read of a memory, and the parts of one that are about some nodes and pods.
 
+use crate::input::memory::DeletedByUpdate;
 use crate::input::memory::Memory;
-use crate::input::memory::Taken;
 use crate::input::memory::accepted::{CreatedPod, DeletedPod, InFlight, RestoredTemplate};
 use crate::input::memory::node_failures::{
     FAILURES_FORGOTTEN_AFTER, NodeFailures, is_long_ago, remembered_until,
@@ -31,13 +31,13 @@ impl Memory {
     }
 
     /// Nodes whose pod an update took, until a Ready updated pod is seen there.
-    pub fn taken(&self) -> &BTreeMap<NodeName, Taken> {
-        &self.taken
+    pub fn deleted_by_update(&self) -> &BTreeMap<NodeName, DeletedByUpdate> {
+        &self.deleted_by_update
     }
 
-    /// As [`taken`](Self::taken), to change.
-    pub fn taken_mut(&mut self) -> &mut BTreeMap<NodeName, Taken> {
-        &mut self.taken
+    /// As [`deleted_by_update`](Self::deleted_by_update), to change.
+    pub fn deleted_by_update_mut(&mut self) -> &mut BTreeMap<NodeName, DeletedByUpdate> {
+        &mut self.deleted_by_update
     }
 
     /// Turns, pulls and changes in place.
@@ -57,7 +57,7 @@ impl Memory {
 
     /// The nodes that it has entries of, but for deletes; some more than once.
     pub fn nodes_with_entries(&self) -> impl Iterator<Item = &NodeName> {
-        let by_action = self.creates.keys().chain(self.taken.keys());
+        let by_action = self.creates.keys().chain(self.deleted_by_update.keys());
         let by_outcome = self.failures.keys().chain(self.refusals.keys()).chain(self.rejections.keys());
         by_action.chain(by_outcome).chain(self.turns.patches.keys())
     }
@@ -65,7 +65,7 @@ impl Memory {
     /// Whether it has entries of a node, but for deletes.
     pub fn has_entries_of(&self, node: &str) -> bool {
         self.creates.contains_key(node)
-            || self.taken.contains_key(node)
+            || self.deleted_by_update.contains_key(node)
             || self.failures.contains_key(node)
             || self.refusals.contains_key(node)
             || self.rejections.contains_key(node)
@@ -89,14 +89,24 @@ impl Memory {
         pods: impl Iterator<Item = &'n str> + Clone,
         pulls: impl Iterator<Item = &'n str> + Clone,
     ) -> Memory {
-        let Memory { uid, creates, deletes, failures, refusals, taken, rejections, turns, restores } = self;
+        let Memory {
+            uid,
+            creates,
+            deletes,
+            failures,
+            refusals,
+            deleted_by_update,
+            rejections,
+            turns,
+            restores,
+        } = self;
         Memory {
             uid: uid.clone(),
             creates: with_keys(creates, nodes.clone()),
             deletes: with_keys(deletes, pods.clone()),
             failures: with_keys(failures, nodes.clone()),
             refusals: with_keys(refusals, nodes.clone()),
-            taken: with_keys(taken, nodes.clone()),
+            deleted_by_update: with_keys(deleted_by_update, nodes.clone()),
             rejections: with_keys(rejections, nodes.clone()),
             turns: turns.part(nodes, pods, pulls),
             // These are about the DaemonSet itself: each part has them.
@@ -106,14 +116,23 @@ impl Memory {
 
     /// Forgets the entries that a part of it had and has forgotten.
     pub fn forget_lost(&mut self, before: &Memory, after: &Memory) {
-        let Memory { uid: _, creates, deletes, failures, refusals, taken, rejections, turns, restores } =
-            self;
+        let Memory {
+            uid: _,
+            creates,
+            deletes,
+            failures,
+            refusals,
+            deleted_by_update,
+            rejections,
+            turns,
+            restores,
+        } = self;
         turns.forget_lost(&before.turns, &after.turns);
         remove_lost(creates, &before.creates, &after.creates);
         remove_lost(deletes, &before.deletes, &after.deletes);
         remove_lost(failures, &before.failures, &after.failures);
         remove_lost(refusals, &before.refusals, &after.refusals);
-        remove_lost(taken, &before.taken, &after.taken);
+        remove_lost(deleted_by_update, &before.deleted_by_update, &after.deleted_by_update);
         remove_lost(rejections, &before.rejections, &after.rejections);
         restores.clone_from(&after.restores);
     }
@@ -144,7 +163,7 @@ impl Memory {
     }
 
     /// The first instant after `now` at which an entry of a node or of one of its pods ends, or its effect. Actions in flight
-    /// and taken nodes expire after these times.
+    /// and nodes whose pod the update deleted expire after these times.
     pub fn next_end<'p>(
         &self,
         node: &str,
@@ -161,7 +180,7 @@ impl Memory {
             failures.and_then(|failures| failures.back_off_ends()),
             self.refusals.get(node).and_then(|at| after(*at, FAILURES_FORGOTTEN_AFTER)),
             self.rejections.get(node).and_then(|last| after(last.at, FAILURES_FORGOTTEN_AFTER)),
-            self.taken.get(node).and_then(|taken| after(taken.at, taken_expiry)),
+            self.deleted_by_update.get(node).and_then(|taken| after(taken.at, taken_expiry)),
         ];
         let deletes = deletes.filter_map(|delete| after(delete.at, expiry));
         let of_turns =

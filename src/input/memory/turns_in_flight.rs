@@ -5,7 +5,7 @@ use crate::input::Snapshot;
 use crate::input::memory::accepted::{ChangedPod, InFlight, PatchedNode, PullPodCall};
 use crate::input::memory::node_failures::{is_long_ago, remembered_until};
 use crate::input::memory::turns::{SINCE, changed_at, shows_change};
-use crate::input::memory::{ActionOutcome, Memory, Taken, parsed_version};
+use crate::input::memory::{ActionOutcome, DeletedByUpdate, Memory, parsed_version};
 use daemonset_objects::PodView;
 use daemonset_objects::model::Uid;
 use jiff::Timestamp;
@@ -55,8 +55,8 @@ impl Memory {
                     patch.pointer(SINCE).and_then(Value::as_str).and_then(changed_at).unwrap_or(at);
                 let expected = ChangedPod { changed_at };
                 turns.in_place.insert(pod.uid.clone(), InFlight { expected, at, version });
-                let taken = || Taken { uid: pod.uid.clone(), at, changed_at: Some(changed_at) };
-                self.taken.entry(node.clone()).or_insert_with(taken);
+                let taken = || DeletedByUpdate { uid: pod.uid.clone(), at, changed_at: Some(changed_at) };
+                self.deleted_by_update.entry(node.clone()).or_insert_with(taken);
             }
             _ => return false,
         }
@@ -129,7 +129,7 @@ impl Memory {
                 let Some(change) = self.turns.in_place.get(&pod.uid).copied() else { return };
                 if is_there(&pod.uid, &|pod| !shows_change(pod.in_place(), change.expected.changed_at)) {
                     self.turns.in_place.remove(&pod.uid);
-                    self.taken.retain(|_, taken| {
+                    self.deleted_by_update.retain(|_, taken| {
                         taken.uid != pod.uid || taken.changed_at != Some(change.expected.changed_at)
                     });
                 }

@@ -335,7 +335,7 @@ fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy
     let mut problems = Problems::default();
     check_rollout(ds, &policy, inputs, &mut problems);
     // `drive` is a member of the annotation, and no part of the rollout.
-    strategy::drive(ds, &policy, &mut problems);
+    strategy::beside_external_controller(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);
     check::priority_class(&policy, &mut problems);
     let Err(invalid) = problems.into_result() else { return Ok(policy) };

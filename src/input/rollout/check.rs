@@ -27,8 +27,8 @@ pub(crate) fn check_rollout(ds: &DaemonSet, policy: &Policy, inputs: &Value, pro
         let reasons = on_failure.waiting_reasons.len();
         check_count(RolloutPolicy::MAX_ENTRIES, reasons, "onFailure.waitingReasons", problems);
         check_failure_policy(on_failure, ds.spec.min_ready_seconds, problems);
-        // Pods of base could only come from the other controller, which knows the DaemonSet's template alone.
-        if policy.drive.is_some() && on_failure.action == FailureAction::RollBack {
+        // Pods of the stable revision could only come from the other controller, which knows the DaemonSet's template alone.
+        if policy.external_controller.is_some() && on_failure.action == FailureAction::RollBack {
             let must = "must be Pause or Undo: the other controller creates pods of the new version only";
             problems.add(Problem::invalid("policy.rollout.onFailure.action", "RollBack", must));
         }

@@ -191,7 +191,7 @@ pub(crate) enum MarkChange {
     Wave(usize),
     Failed(FailureReason),
     Completed,
-    /// On base: it comes back in the place of the current revision.
+    /// On the stable revision: it comes back in the place of the current revision.
     Restored,
     /// The template of this generation of the DaemonSet is undone.
     Undone {

@@ -120,7 +120,7 @@ pub enum FailureAction {
     /// Every node goes back to the version before. The DaemonSet itself stays as its author wrote it.
     RollBack,
     /// The DaemonSet gets the template of the version before back, once, as `kubectl rollout undo` does it. This works beside another
-    /// controller, too ([`Policy::drive`](field@crate::Policy::drive)). The controller needs the right to patch the DaemonSet.
+    /// controller, too ([`Policy::external_controller`](field@crate::Policy::external_controller)). The controller needs the right to patch the DaemonSet.
     Undo,
 }
 

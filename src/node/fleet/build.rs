@@ -38,7 +38,7 @@ impl<'a> Fleet<'a> {
             gone_or_released: Vec::new(),
             without_target: Vec::new(),
             in_flight: in_flight_creates(snapshot, history, &unseen),
-            taken: taken(snapshot),
+            deleted_by_update: deleted_by_update(snapshot),
             revision_created_at: history.current().view.and_then(|view| view.created_at),
             awaits_revision: history.awaits_current(snapshot.drives()),
             labels: Vec::new(),
@@ -119,7 +119,7 @@ impl<'a> Fleet<'a> {
             readiness(self.snapshot, pod, in_place)
         };
         let Class { evidence, revision, .. } = class;
-        // No goal is known yet: `Fleet::towards` compares the pods of nodes whose goal is base again.
+        // No goal is known yet: `Fleet::towards` compares the pods of nodes whose goal is the stable revision again.
         let of_goal = evidence.is_updated();
         Some((node, FleetPod { view: position, revision, stage, readiness, evidence, of_goal }))
     }
@@ -204,13 +204,13 @@ fn in_flight_creates(
 }
 
 /// The entries of nodes that are gone are left out: such a node counts nowhere.
-fn taken(snapshot: &Snapshot<'_>) -> Vec<(NodeIx, Timestamp)> {
-    let mut taken = Vec::new();
-    for (node, entry) in snapshot.memory.iter().flat_map(|memory| &memory.taken) {
-        taken.extend(snapshot.index.node(node.as_str()).map(|node| (node, entry.at)));
+fn deleted_by_update(snapshot: &Snapshot<'_>) -> Vec<(NodeIx, Timestamp)> {
+    let mut deleted = Vec::new();
+    for (node, entry) in snapshot.memory.iter().flat_map(|memory| &memory.deleted_by_update) {
+        deleted.extend(snapshot.index.node(node.as_str()).map(|node| (node, entry.at)));
     }
-    taken.sort_unstable();
-    taken
+    deleted.sort_unstable();
+    deleted
 }
 
 fn label_needed(history: &History<'_>, class: &Class, stage: PodStage) -> Option<LabelReason> {

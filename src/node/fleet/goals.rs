@@ -1,15 +1,15 @@
-//! The rollout that a fleet shows: the facts about each node, the base and the waves, from which the goals of all nodes follow.
+//! The rollout that a fleet shows: the facts about each node, the stable revision and the waves, from which the goals of all nodes follow.
 
 use crate::input::placement::Placement;
 use crate::input::rollout::policy::RolloutPolicy;
 use crate::node::fleet::{Fleet, FleetPod};
 use crate::pods::history::History;
 use crate::position::{HistoryIx, IndexVec, NodeIx};
-use crate::rollout::base::KnownBase;
 use crate::rollout::decision::{RolloutDecision, judged_by};
 use crate::rollout::facts::{RolloutFacts, RolloutNode};
 use crate::rollout::goals::{Goals, KnownRollout};
 use crate::rollout::report::FailingNode;
+use crate::rollout::stable::KnownStable;
 use crate::rollout::sums::RolloutSums;
 use crate::rollout::waves::choose_nodes;
 use std::borrow::Cow;
@@ -39,27 +39,27 @@ impl KnownRollout {
         let mut sums = RolloutSums::new(policy.waves.len());
         nodes.iter().for_each(|node| sums.add(node));
         let live = live_pods(fleet, history, fleet.pods.iter());
-        // By the pods of all nodes: base is the revision that most of them run, where no mark tells more.
-        let base = KnownBase::choose(fleet.snapshot, history, &live, None);
+        // By the pods of all nodes: the stable revision is the revision that most of them run, where no mark tells more.
+        let stable = KnownStable::choose(fleet.snapshot, history, &live, None);
         let placement_by =
-            |base: &KnownBase, node| base.placement(fleet.node_view(node), fleet.placement(node));
-        // Lazy: where base has another placement, the answer decides about each node that takes no part.
-        let base_wants_others = base.as_ref().map(|base| {
+            |stable: &KnownStable, node| stable.placement(fleet.node_view(node), fleet.placement(node));
+        // Lazy: where the stable revision has another placement, the answer decides about each node that takes no part.
+        let stable_wants_others = stable.as_ref().map(|stable| {
             let mut others = nodes.enumerated().filter(|(_, node)| !node.facts.takes_part);
-            move || others.any(|(node, _)| placement_by(base, node) == Placement::Run)
+            move || others.any(|(node, _)| placement_by(stable, node) == Placement::Run)
         });
         let decision = RolloutDecision::new(
             fleet.snapshot,
             history,
             policy,
             &sums,
-            base.as_ref().zip(base_wants_others),
+            stable.as_ref().zip(stable_wants_others),
         );
         for position in fleet.nodes.positions() {
             nodes.change(position, |node| {
                 node.goal = decision.goal(node);
-                let base = base.as_ref().filter(|_| node.goal.is_base());
-                node.base_placement = base.map(|base| placement_by(base, position));
+                let stable = stable.as_ref().filter(|_| node.goal.is_stable());
+                node.stable_placement = stable.map(|stable| placement_by(stable, position));
             });
         }
         let failing = nodes.enumerated().filter_map(|(position, node)| {
@@ -69,7 +69,7 @@ impl KnownRollout {
         let mut failing: Vec<FailingNode> = failing.collect();
         // The nodes of a snapshot are in the caller's order, and the report is the same for every order.
         failing.sort_unstable_by(|a, b| a.node.cmp(&b.node));
-        KnownRollout { base, decision: Arc::new(decision), nodes, waves, failing: failing.into() }
+        KnownRollout { stable, decision: Arc::new(decision), nodes, waves, failing: failing.into() }
     }
 }
 

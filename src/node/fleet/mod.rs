@@ -13,8 +13,8 @@ use crate::input::strategy::Strategy;
 use crate::input::{LifecyclePolicy, Snapshot};
 use crate::pods::classify::Evidence;
 use crate::position::{FleetIx, HistoryIx, IndexVec, NodeIx, PodIx, Position, neutral};
-use crate::rollout::base::Base;
 use crate::rollout::goals::Goals;
+use crate::rollout::stable::Stable;
 use crate::rules::in_place::{ImageChanges, InPlace};
 use crate::rules::names::one_per_node;
 use crate::rules::pull::PullPod;
@@ -46,7 +46,7 @@ pub struct Fleet<'a> {
     /// Creates that the snapshot does not show, by node.
     pub in_flight: Vec<CreateInFlight>,
     /// When the update's delete of a pod was accepted, by node: of nodes that the memory still waits for.
-    pub taken: Vec<(NodeIx, Timestamp)>,
+    pub deleted_by_update: Vec<(NodeIx, Timestamp)>,
     /// When the current revision was created; `None` if that is unknown, or this plan creates it.
     pub revision_created_at: Option<Timestamp>,
     /// The update waits, since the other controller, which creates the pods, has not created the current revision, or not adopted it, or
@@ -241,29 +241,29 @@ impl<'a> Fleet<'a> {
     /// The fleet on the way to these goals: the placement of each node is by its goal's template, and its pods are compared with
     /// its goal.
     pub fn towards(mut self, goals: Goals<'a>) -> Self {
-        // Without a rollout, or without base, nothing changes.
-        if let Some(base) = goals.base() {
-            // The template of base may want other nodes than the current one, and its pods are updated ones there.
+        // Without a rollout, or without the stable revision, nothing changes.
+        if let Some(stable) = goals.stable() {
+            // The template of the stable revision may want other nodes than the current one, and its pods are updated ones there.
             for node in self.nodes.positions() {
-                if let Some(placement) = goals.base_placement(node) {
-                    self.turn_to_base(node, placement, base);
+                if let Some(placement) = goals.stable_placement(node) {
+                    self.turn_to_stable(node, placement, stable);
                 }
             }
-            for create in self.in_flight.iter_mut().filter(|create| goals.of(create.node).is_base()) {
-                create.of_goal = base.is_revision_of(create.revision);
+            for create in self.in_flight.iter_mut().filter(|create| goals.of(create.node).is_stable()) {
+                create.of_goal = stable.is_revision_of(create.revision);
             }
         }
         self.goals = goals;
         self
     }
 
-    fn turn_to_base(&mut self, node: NodeIx, placement: Placement, base: &Base<'_>) {
+    fn turn_to_stable(&mut self, node: NodeIx, placement: Placement, stable: &Stable<'_>) {
         let first = self.nodes.at(node).first_pod;
         // A node has no end of its own: the pods of the next one follow, and the strays after the last one.
         let end = self.nodes.after(node).map_or(self.strays, |next| next.first_pod);
         self.nodes.change(node, |node| node.placement = placement);
         for pod in (first.index()..end.index()).map(FleetIx::new) {
-            self.pods.change(pod, |pod| pod.of_goal = base.is_revision_of(pod.revision));
+            self.pods.change(pod, |pod| pod.of_goal = stable.is_revision_of(pod.revision));
         }
     }
 
@@ -290,8 +290,8 @@ impl<'a> Fleet<'a> {
     /// The tolerations of the pods that the node should run: the template's and those of every daemon pod.
     pub fn tolerations(&self, node: NodeIx) -> &[Toleration] {
         self.goals
-            .base_of(node)
-            .map_or(&self.snapshot.spec.template.tolerations, |base| &base.template.tolerations)
+            .stable_of(node)
+            .map_or(&self.snapshot.spec.template.tolerations, |stable| &stable.template.tolerations)
     }
 
     /// Whether the node should run the pod and is Ready itself; a node without condition Ready counts as Ready.
@@ -334,9 +334,9 @@ impl<'a> Fleet<'a> {
     }
 
     /// When the update deleted the pod of this node, if the memory still waits for another one.
-    pub fn taken_at(&self, node: NodeIx) -> Option<Timestamp> {
-        let found = self.taken.binary_search_by_key(&node, |(taken, _)| *taken).ok()?;
-        self.taken.get(found).map(|(_, at)| *at)
+    pub fn deleted_by_update_at(&self, node: NodeIx) -> Option<Timestamp> {
+        let found = self.deleted_by_update.binary_search_by_key(&node, |(node, _)| *node).ok()?;
+        self.deleted_by_update.get(found).map(|(_, at)| *at)
     }
 
     /// When the first of the creates, deletes and changes in place expires that the snapshot does not show.
@@ -370,7 +370,7 @@ impl<'a> Fleet<'a> {
     pub fn is_settled(&self, node: NodeIx) -> bool {
         let mut pods = self.pods_of(node);
         let is_right = |pod: &FleetPod| pod.is_available() && pod.of_goal && pod.is_updated();
-        (self.rare.is_none() && self.in_flight.is_empty() && self.taken.is_empty())
+        (self.rare.is_none() && self.in_flight.is_empty() && self.deleted_by_update.is_empty())
             && self.placement(node) == Placement::Run
             && pods.next().is_some_and(|(_, pod)| is_right(pod))
             && pods.next().is_none()

@@ -26,12 +26,14 @@ impl Watch<'_> {
     /// Where a node would move by its kubelet, and its kubelet does not report. A node that boots is back within the patience.
     fn without_kubelet(&self, node: &NodeVerdict) -> Option<Movement> {
         let since = self.hints.silent_nodes.get(&node.node)?;
-        if node.counts.taken || node.counts.lost {
+        if node.counts.deleted_by_update || node.counts.down_after_update {
             return None;
         }
         let is_long = since.is_none_or(|since| self.is_long_ago(since));
         match &node.outcome {
-            NodeOutcome::Waits(Wait::Ready) if is_long => Some(Movement::Blocked(ObstacleKind::NodeLost)),
+            NodeOutcome::Waits(Wait::Ready) if is_long => {
+                Some(Movement::Blocked(ObstacleKind::DownAfterUpdate))
+            }
             NodeOutcome::Waits(Wait::Termination { .. }) if is_long => {
                 Some(Movement::Blocked(ObstacleKind::NodeUnreachable))
             }

@@ -139,7 +139,11 @@ fn a_roll_back_without_an_old_revision_is_found() {
     assert_eq!(without(&changed(vec![revision("old", 1)])), "");
     assert_eq!(without(&changed(vec![])), "", "no revisions are given");
     let settled = under(rolls_back.clone()).with("/revisions", json!([current_revision()]));
-    assert_eq!(without(&settled), "", "this rollout is over, and has made the base of the next one");
+    assert_eq!(
+        without(&settled),
+        "",
+        "this rollout is over, and has made the stable revision of the next one"
+    );
     let first = calm_without_nodes()
         .node(node("a"))
         .with("/revisions", json!([]))
@@ -161,7 +165,7 @@ fn a_history_that_forgets_undone_versions_is_found() {
         let given = given.with("/daemonSet/spec/revisionHistoryLimit", json!(limit));
         says(&given).into_iter().find(|line| line.contains("UndoneRevisionGoes")).unwrap_or_default()
     };
-    assert_snapshot!(with_limit(0, "Undo", rolling(1)), @"Warning UndoneRevisionGoes spec.revisionHistoryLimit: It is 0, and the other controller deletes each revision without a pod: base, or the version that was undone, whose mark keeps it from being undone again.");
+    assert_snapshot!(with_limit(0, "Undo", rolling(1)), @"Warning UndoneRevisionGoes spec.revisionHistoryLimit: It is 0, and the other controller deletes each revision without a pod: the stable revision, or the version that was undone, whose mark keeps it from being undone again.");
     let none = [(1, "Undo", rolling(1)), (0, "Pause", rolling(1)), (0, "Undo", json!(null))];
     assert_eq!(none.map(|(limit, action, drive)| with_limit(limit, action, drive)), ["", "", ""]);
 }
@@ -282,7 +286,7 @@ mod rehearsed {
             let on_delete = |ds: &mut daemonset::model::DaemonSet| {
                 ds.spec.update_strategy = serde_json::from_value(on_delete()).unwrap()
             };
-            rehearsed_with(Policy::default().drive(drive), rollout, on_delete)
+            rehearsed_with(Policy::default().external_controller(drive), rollout, on_delete)
         };
         assert_snapshot!(line(&within(100).unwrap()), @"Warning DeadlineTooShort policy.rollout.onFailure.availableWithinSeconds: In a simulation on 3 nodes a version that works fails on a after 103 seconds, with TooManyFailures; its image is pulled within 50 seconds, and its pods are Ready within 2 minutes more.");
         assert_eq!(within(200), None);

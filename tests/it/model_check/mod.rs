@@ -144,7 +144,7 @@ impl Model for Checked {
             Property::sometimes("a wave waits for its approval", |_, s: &State| {
                 s.canary_done && !s.real.spec.approved
             }),
-            Property::sometimes("a node has two pods", |_, s: &State| s.has_a_doubled_node()),
+            Property::sometimes("a node has two pods", |_, s: &State| s.has_a_surging_node()),
             Property::sometimes("a node stays without a pod, by our hand", |checked: &Checked, s: &State| {
                 let is_lost = |(node, down): (u8, &bool)| *down && s.real.pods_of(node).next().is_none();
                 let at_rest = s.undelivered.is_empty() && checked.world.in_peace(s).real == s.real;

@@ -12,7 +12,7 @@ pub enum Broken {
     /// The controller took down a node under surge.
     DownUnderSurge,
     /// More nodes have two pods than maxSurge allows.
-    Doubled,
+    Surging,
     /// A create on a node that has a pod, without surge.
     SecondPod,
     /// Two live pods of one version on a node, or more than two.
@@ -41,7 +41,7 @@ impl Broken {
     pub const ALL: [(Broken, &'static str); 14] = [
         (Broken::Budget, "never more nodes down by our hand than maxUnavailable"),
         (Broken::DownUnderSurge, "never a node down by our hand under surge"),
-        (Broken::Doubled, "never more doubled nodes than maxSurge"),
+        (Broken::Surging, "never more doubled nodes than maxSurge"),
         (Broken::SecondPod, "never a second pod on a node without surge"),
         (Broken::Twin, "never two live pods of a version, nor three, on a node"),
         (Broken::DeletedTwice, "never a pod deleted twice"),
@@ -126,7 +126,7 @@ impl<'s> Promises<'s> {
         }
         let failed = real.has_failed() || cache.has_failed();
         let node = match step {
-            // Without a base a missing pod is created from the current template.
+            // Without a stable revision a missing pod is created from the current template.
             Step::Create { version: 1, .. } if cache.marks(0).failed => return None,
             Step::Create { node, version: 1, .. } => node,
             Step::Delete(id) => match real.pod(id) {
@@ -181,8 +181,8 @@ impl<'s> Promises<'s> {
         if live.len() > 1 || live.iter().any(|pod| pod.version == version) {
             return Some(Broken::Twin);
         }
-        let doubled = |other: &u8| *other != node && real.pods_of(*other).count() > 1;
-        let others = (0..self.state.down.len() as u8).filter(doubled).count();
-        (beside && others + 1 > limit).then_some(Broken::Doubled)
+        let surging = |other: &u8| *other != node && real.pods_of(*other).count() > 1;
+        let others = (0..self.state.down.len() as u8).filter(surging).count();
+        (beside && others + 1 > limit).then_some(Broken::Surging)
     }
 }

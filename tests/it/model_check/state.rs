@@ -44,7 +44,7 @@ impl State {
         self.undelivered.is_empty() && alone && self.real.has_failed() && self.real.pods.iter().all(good)
     }
 
-    pub fn has_a_doubled_node(&self) -> bool {
+    pub fn has_a_surging_node(&self) -> bool {
         (0_u8..).zip(&self.down).any(|(node, _)| self.real.pods_of(node).count() > 1)
     }
 

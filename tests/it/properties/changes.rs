@@ -306,8 +306,8 @@ impl Pair {
             };
             let kept = match kept {
                 Ok(kept) => kept,
-                // Such a plan ends before it chooses a base.
-                Err(NotKept::OtherBase) if plan.report.situation != Situation::Synced => continue,
+                // Such a plan ends before it chooses a stable revision.
+                Err(NotKept::OtherStableRevision) if plan.report.situation != Situation::Synced => continue,
                 Err(error) => return Err(format!("not judged: {error}")),
             };
             if number == 4 && !skips {
@@ -378,8 +378,8 @@ impl Pair {
             if !rollout.waves.is_empty() {
                 self.count("audits of waves".to_owned());
             }
-            if rollout.base.is_some() {
-                self.count("audits beside base".to_owned());
+            if rollout.stable.is_some() {
+                self.count("audits beside the stable revision".to_owned());
             }
         }
         for violation in found {

@@ -144,12 +144,12 @@ proptest! {
             let in_turn = node.unavailable == Some(UnavailableCause::InTurn);
             prop_assert_eq!(
                 node.unavailable.is_some(),
-                is_target && (in_turn || !is_available(node)) || !is_target && node.counts.taken
+                is_target && (in_turn || !is_available(node)) || !is_target && node.counts.deleted_by_update
             );
         }
         let sum: u32 = report.unavailable.iter().map(|(_, nodes)| nodes).sum();
         let budget = report.budget.unwrap_or_default();
-        prop_assert_eq!(sum - report.unavailable.taken, budget.unavailable);
+        prop_assert_eq!(sum - report.unavailable.deleted_by_update, budget.unavailable);
     }
 
     #[test]

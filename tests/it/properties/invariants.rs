@@ -109,11 +109,11 @@ impl<'r> View<'r> {
             !Fleet::finished(pod) && pod.metadata.deletion_timestamp.is_none_or(|overdue| now < overdue)
         });
         let missing = |node: &&str| self.created.contains(&(*node, CreateReason::MissingPod));
-        let doubled =
+        let surging =
             running.iter().filter(|(node, count)| **count + usize::from(missing(node)) >= 2).count();
         let surged = self.created.iter().filter(|(_, reason)| *reason == CreateReason::Surge).count();
-        ensure(surged <= limit.saturating_sub(doubled), || {
-            format!("surge: {surged} beside {doubled} of {limit}")
+        ensure(surged <= limit.saturating_sub(surging), || {
+            format!("surge: {surged} beside {surging} of {limit}")
         })
     }
 

@@ -32,7 +32,7 @@ fn the_audit_finds_each_error_in_the_goals() {
     is_found(Mutant::ApprovalIgnored, &["WaveNotDue"]);
     is_found(Mutant::PauseIgnored, &["NotReleased"]);
     is_found(Mutant::FailureIgnored, &["NotReleased"]);
-    is_found(Mutant::FailedBase, &["FailedRevisionCreated"]);
+    is_found(Mutant::FailedStableRevision, &["FailedRevisionCreated"]);
     is_found(Mutant::HeldNodeUpdated, &["NotReleased"]);
     is_found(Mutant::ReachedNodeTakenBack, &["NeededPodDeleted"]);
     is_found(Mutant::WaveLowered, &["WrongMark"]);

@@ -127,7 +127,7 @@ fn nodes_with_it(recording: &Recording, current: &Plan) -> Vec<String> {
 }
 
 /// The nodes that this plan gives the new version: by a create, or by taking away an old pod that is Ready. On the way back
-/// to base only creates count.
+/// to the stable revision only creates count.
 fn reached(plan: &Plan, current: &Plan) -> Vec<String> {
     let Some(revision) = &current.report.current_revision else { return Vec::new() };
     let goes_back = stage_of(plan) == "RolledBack";
@@ -188,8 +188,8 @@ proptest! {
         let plan = planned(&recording);
         let Some(rollout) = &plan.report.rollout else { return Ok(()) };
         let stage = serde_json::to_value(&rollout.stage).unwrap()["type"].as_str().unwrap().to_owned();
-        let has_base = rollout.base.is_some();
-        if ["Paused", "Stopped", "RolledBack"].contains(&stage.as_str()) && has_base {
+        let has_stable = rollout.stable.is_some();
+        if ["Paused", "Stopped", "RolledBack"].contains(&stage.as_str()) && has_stable {
             let current = unsteered(&recording);
             let has = nodes_with_it(&recording, &current);
             let new: Vec<_> = reached(&plan, &current).into_iter().filter(|node| !has.contains(node)).collect();
@@ -203,7 +203,7 @@ proptest! {
         let Some(rollout) = &plan.report.rollout else { return Ok(()) };
         let policy = recording.policy.rollout.as_ref().unwrap();
         let over = serde_json::to_value(&rollout.stage).unwrap()["type"] == "Over";
-        if policy.waves.is_empty() || over || rollout.base.is_none() {
+        if policy.waves.is_empty() || over || rollout.stable.is_none() {
             return Ok(());
         }
         let open = open(&plan);
@@ -336,7 +336,7 @@ proptest! {
 pub(super) fn driven(mut recording: Recording) -> Recording {
     recording.daemon_set.spec.update_strategy = serde_json::from_value(on_delete()).unwrap();
     let drive: daemonset::model::UpdateStrategy = serde_json::from_value(rolling(2)).unwrap();
-    let mut policy: Policy = recording.policy.drive(drive).binding(Binding::default());
+    let mut policy: Policy = recording.policy.external_controller(drive).binding(Binding::default());
     let on_failure = policy.rollout.as_mut().and_then(|rollout| rollout.on_failure.as_mut());
     if let Some(on_failure) = on_failure.filter(|rule| rule.action == FailureAction::RollBack) {
         on_failure.action = FailureAction::Pause;

@@ -141,7 +141,7 @@ impl<'r> View<'r> {
         let is_down = |node: &&Node| {
             let name = node.metadata.name.as_str();
             let is_target = self.fleet.targets.contains(name);
-            let is_lost = self.plan.report.node(name).is_some_and(|verdict| verdict.counts.lost);
+            let is_lost = self.plan.report.node(name).is_some_and(|verdict| verdict.counts.down_after_update);
             let is_down =
                 (is_target && !has_available(name)) || is_lost || (!is_target && self.is_taken(name));
             is_down && !all.contains(name) && !self.is_excused(name)
@@ -153,7 +153,7 @@ impl<'r> View<'r> {
     }
 
     fn is_taken(&self, node: &str) -> bool {
-        self.plan.report.node(node).is_some_and(|verdict| verdict.counts.taken)
+        self.plan.report.node(node).is_some_and(|verdict| verdict.counts.deleted_by_update)
     }
 
     /// A pod is taken in its turn, with open gates; a Ready one with room, its images and a place.

@@ -269,7 +269,7 @@ fn the_undos_reach_everything() {
     }
     println!("in {WORLDS} worlds: {reached:#?}");
     let points = ["begun", "restored", "way back"].map(str::to_owned);
-    let reasons = ["NoBase", "UndoneBefore", "DaemonSetChanged", "TooLate", "TooMany"];
+    let reasons = ["NoStableRevision", "UndoneBefore", "DaemonSetChanged", "TooLate", "TooMany"];
     let reasons = reasons.map(|reason| format!("not undone: {reason}"));
     let everything: Vec<String> = points
         .iter()

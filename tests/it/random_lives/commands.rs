@@ -250,9 +250,9 @@ impl Limits {
 fn edit_strategy(cluster: &mut Cluster, limits: Limits) {
     let mut drives = false;
     cluster.configure_controller(|controller| {
-        drives = controller.policy.drive.is_some();
+        drives = controller.policy.external_controller.is_some();
         if drives {
-            controller.policy.drive = Some(limits.driven().strategy());
+            controller.policy.external_controller = Some(limits.driven().strategy());
         }
     });
     if !drives {

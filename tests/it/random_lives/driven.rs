@@ -71,7 +71,7 @@ fn begin(seed: u64, nodes: u8, limits: Limits, steering: Steering) -> Trial {
     })
 }
 
-/// The update takes the pod of a tainted node just before the template withdraws the toleration. To base, whose wave lacks a pod
+/// The update takes the pod of a tainted node just before the template withdraws the toleration. To the stable revision, whose wave lacks a pod
 /// there, it is a target node; to the new version it is a taken node that is a target no more. A person brings it back once the
 /// waves have reached it.
 #[test]

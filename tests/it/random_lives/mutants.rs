@@ -54,8 +54,8 @@ fn a_verdict_that_is_not_marked_is_found() {
 }
 
 #[test]
-fn a_base_that_has_failed_is_found() {
-    is_found(Mutant::FailedBase, &["failed"]);
+fn a_stable_revision_that_has_failed_is_found() {
+    is_found(Mutant::FailedStableRevision, &["failed"]);
 }
 
 #[test]

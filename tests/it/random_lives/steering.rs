@@ -159,7 +159,7 @@ pub fn put_back(cluster: &mut Cluster) {
 
 /// The policy with this rollout. A driver can't roll back: it stops instead.
 pub fn policy_with(policy: Policy, mut rollout: Option<RolloutPolicy>) -> Policy {
-    if policy.drive.is_some() {
+    if policy.external_controller.is_some() {
         let failures = rollout.iter_mut().filter_map(|rollout| rollout.on_failure.as_mut());
         let rolls_back = |failure: &&mut FailurePolicy| failure.action == FailureAction::RollBack;
         failures.filter(rolls_back).for_each(|failure| failure.action = FailureAction::Pause);

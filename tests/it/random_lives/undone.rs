@@ -147,8 +147,8 @@ fn the_undone_lives_reach_everything() {
 }
 
 const EVERYTHING: &[&str] = &[
-    "base chosen, alone",
-    "base chosen, beside another controller",
+    "the stable revision chosen, alone",
+    "the stable revision chosen, beside another controller",
     "undo begun, alone",
     "undo begun, beside another controller",
     "template restored, alone",
@@ -157,7 +157,7 @@ const EVERYTHING: &[&str] = &[
     "way back, beside another controller",
     "way back completed, alone",
     "way back completed, beside another controller",
-    "not undone: no base",
+    "not undone: no stable revision",
     "not undone: undone before",
     "not undone: the DaemonSet has changed",
     "not undone: too late",

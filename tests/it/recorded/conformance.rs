@@ -159,10 +159,11 @@ fn answer(recording: &Recording, plan: &Plan, contract: &Value) -> Value {
     let mut created = Value::Null;
     let mut events = Vec::new();
     let mut marks: BTreeMap<String, Option<String>> = BTreeMap::new();
-    let base = plan.report.rollout.as_ref().and_then(|rollout| rollout.base.as_deref());
-    let base_hash = base.and_then(|base| recording.revisions.iter().find(|r| r.metadata.name == base));
-    let base_hash = base_hash.map(|base| {
-        base.metadata.labels.get(&recording.policy.unique_label_key).unwrap_or(&base.metadata.name)
+    let stable = plan.report.rollout.as_ref().and_then(|rollout| rollout.stable.as_deref());
+    let stable_hash =
+        stable.and_then(|stable| recording.revisions.iter().find(|r| r.metadata.name == stable));
+    let stable_hash = stable_hash.map(|stable| {
+        stable.metadata.labels.get(&recording.policy.unique_label_key).unwrap_or(&stable.metadata.name)
     });
     let mut turns = Turns::default();
     for action in &plan.actions {
@@ -177,7 +178,7 @@ fn answer(recording: &Recording, plan: &Plan, contract: &Value) -> Value {
             Action::LabelPod { pod, .. } => sets.entry("labelledPods").or_default().insert(pod.name.clone()),
             Action::DeletePod { pod, .. } => sets.entry("deletes").or_default().insert(pod.name.clone()),
             Action::CreatePod { node, pod, .. } => {
-                if base_hash == Some(pod.revision_hash()) {
+                if stable_hash == Some(pod.revision_hash()) {
                     sets.entry("baseCreates").or_default().insert(node.to_string());
                 }
                 sets.entry("creates").or_default().insert(node.to_string())
@@ -220,7 +221,7 @@ fn answer(recording: &Recording, plan: &Plan, contract: &Value) -> Value {
         };
     }
     events.sort();
-    let mut answer = json!({"status": plan.status, "events": events, "marks": marks, "base": base});
+    let mut answer = json!({"status": plan.status, "events": events, "marks": marks, "base": stable});
     for key in ["creates", "baseCreates", "deletes", "adoptedPods", "releasedPods", "labelledPods"] {
         answer[key] = json!(sets.remove(key).unwrap_or_default());
     }

@@ -71,7 +71,7 @@ fn surging_recovers_at_every_action_boundary() {
             story.is_complete("v2");
             assert_eq!(story.revisions(), ["1: v1", "2: v2"]);
             assert_eq!(story.worst().unavailable, 0);
-            assert!(story.worst().doubled <= 2);
+            assert!(story.worst().surging <= 2);
         },
     );
     assert!(crashes > 20, "{crashes}");

@@ -30,7 +30,7 @@ fn a_percentage_of_the_target_nodes_is_rounded_up() {
     let mut story = cluster(["a", "b", "c", "d", "e"], rolling("21%"));
     story.update("v2");
     story.is_complete("v2");
-    assert_eq!((story.worst().taken_down, story.worst().doubled), (2, 0));
+    assert_eq!((story.worst().taken_down, story.worst().surging), (2, 0));
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn no_node_is_ever_without_an_available_pod() {
     story.update("v2");
     story.is_complete("v2");
     assert_eq!(story.trail()[..3], ["create a", "delete a: SuccessorAvailable", "create b"]);
-    assert_eq!((story.worst().unavailable, story.worst().doubled), (0, 1));
+    assert_eq!((story.worst().unavailable, story.worst().surging), (0, 1));
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn as_many_nodes_as_max_surge_run_two_pods() {
     let mut story = cluster(["a", "b", "c", "d"], surging("50%"));
     story.update("v2");
     story.is_complete("v2");
-    assert_eq!((story.worst().unavailable, story.worst().doubled), (0, 2));
+    assert_eq!((story.worst().unavailable, story.worst().surging), (0, 2));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn the_strategy_of_the_proposal_does_the_same() {
     let mut story = cluster(["a", "b"], json!({"type": "SurgingRollingUpdate"}));
     story.update("v2");
     story.is_complete("v2");
-    assert_eq!((story.worst().unavailable, story.worst().doubled), (0, 1));
+    assert_eq!((story.worst().unavailable, story.worst().surging), (0, 1));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn switching_to_surge_midway_takes_no_further_node_down() {
     story.until(|story| story.has("a: v2 available"));
     story.switch(surging(1));
     story.is_complete("v2");
-    assert!(story.worst().doubled <= 1 && story.worst().unavailable <= 1);
+    assert!(story.worst().surging <= 1 && story.worst().unavailable <= 1);
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub struct Worst {
     /// Target nodes without an available pod at the same time.
     pub unavailable: usize,
     /// Nodes with two live pods at the same time.
-    pub doubled: usize,
+    pub surging: usize,
 }
 
 #[derive(Default)]
@@ -143,7 +143,7 @@ impl Watcher {
         self.surged = surges(&self.spec) || (self.surged && most > 1);
         let allowed = if self.surged { 2 } else { 1 };
         assert!(most <= allowed, "{}: live pods a node: {pods:?}", cluster.now());
-        self.worst.doubled = self.worst.doubled.max(pods.values().filter(|pods| **pods > 1).count());
+        self.worst.surging = self.worst.surging.max(pods.values().filter(|pods| **pods > 1).count());
     }
 }
 

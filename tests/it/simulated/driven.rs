@@ -31,7 +31,7 @@ fn canary() -> RolloutPolicy {
 /// Six nodes run version 1, and two of them may be down at once.
 fn driven(change: impl FnOnce(&mut Settings)) -> Cluster {
     let mut settings = settings().container_statuses(true);
-    settings.controller.policy = Policy::default().drive(drive(2)).rollout(canary());
+    settings.controller.policy = Policy::default().external_controller(drive(2)).rollout(canary());
     change(&mut settings);
     let mut cluster = cluster(settings, &NODES);
     cluster.create_daemon_set(on_delete());
@@ -152,7 +152,7 @@ fn the_annotation_decides_who_creates_the_pods() {
 fn kubernetes_own_controller_leaves_turns_and_pull_pods_alone() {
     let mut cluster = driven(|settings| {
         settings.runtime = Some(Runtime::Containerd);
-        let policy = Policy::default().drive(drive(2)).pull(PullPolicy::default());
+        let policy = Policy::default().external_controller(drive(2)).pull(PullPolicy::default());
         let turn = TurnPolicy::default().cordon(true).gates(["backup"]);
         settings.controller.policy = policy.turn(TurnMode::Take(turn));
         settings.gates.insert("backup".to_owned(), Distribution::fixed(seconds(100)));

@@ -63,10 +63,10 @@ fn a_revision_of_another_namespace_is_nobodys_here() {
 
 #[test]
 fn an_empty_selector_does_nothing_but_warn() {
-    let base = given(rolling(1)).node(node("a").has(old())).with("/daemonSet/spec/selector", json!({}));
-    assert_eq!(base.steps(), ["event Warning SelectingAll"]);
-    assert_eq!(base.plan().status, None);
-    let deleted = base.with("/daemonSet/metadata/deletionTimestamp", json!("2026-01-01T11:00:00Z"));
+    let stable = given(rolling(1)).node(node("a").has(old())).with("/daemonSet/spec/selector", json!({}));
+    assert_eq!(stable.steps(), ["event Warning SelectingAll"]);
+    assert_eq!(stable.plan().status, None);
+    let deleted = stable.with("/daemonSet/metadata/deletionTimestamp", json!("2026-01-01T11:00:00Z"));
     assert_eq!(deleted.steps(), ["event Warning SelectingAll"]);
 }
 

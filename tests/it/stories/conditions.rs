@@ -129,7 +129,7 @@ fn a_node_that_leaves_and_a_taken_one_are_named_so() {
     let taken = json!({"taken": {"a": {"uid": "gone", "at": at(-60).to_string()}}});
     let tainted = fleet(rolling(1)).node(node("a").taint("x", "NoSchedule")).node(node("b").has(old()));
     let taken = tainted.with("/memory", taken).plan();
-    assert_eq!(taken.report.nodes[0].unavailable, Some(UnavailableCause::Taken));
+    assert_eq!(taken.report.nodes[0].unavailable, Some(UnavailableCause::DeletedByUpdate));
     assert_eq!(
         lines(&taken),
         [

@@ -147,18 +147,21 @@ fn a_down_node_with_a_ready_pod_counts_as_any_other() {
 }
 
 #[test]
-fn an_excused_node_is_not_lost_under_surge_but_stays_doubled() {
+fn an_excused_node_is_not_lost_under_surge_but_stays_surging() {
     let lost = |policy: &str| {
         let pod = new().not_ready().created_ago(60);
         let story = down("a", 600).taint("node.kubernetes.io/unreachable", "NoSchedule").has(pod);
         let given = fleet(surging(1), policy).node(story).node(node("b").has(old()));
         let tolerations = json!([{"operator": "Exists"}]);
         let plan = given.tolerates(tolerations).plan();
-        (plan.report.budget.unwrap().lost, plan.actions.iter().any(|action| action.reason() == "Surge"))
+        (
+            plan.report.budget.unwrap().down_after_update,
+            plan.actions.iter().any(|action| action.reason() == "Surge"),
+        )
     };
     assert_eq!((lost("Count"), lost(EXCUSES)), ((1, false), (0, true)));
     let pair = down("a", 600).has(old().not_ready().terminating(60)).has(old().not_ready());
     let plan = fleet(surging(1), EXCUSES).node(pair).node(node("b").has(old())).plan();
     let budget = plan.report.budget.unwrap();
-    assert_eq!((budget.doubled, budget.excused), (1, 1));
+    assert_eq!((budget.surging, budget.excused), (1, 1));
 }

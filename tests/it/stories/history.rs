@@ -152,13 +152,13 @@ fn a_revision_created_in_this_pass_is_current_in_this_pass() {
 
 #[test]
 fn a_name_collision_changes_the_collision_count_and_nothing_else() {
-    let base = given(rolling(1)).revisions([]).node(node("a")).node(node("b").has(old().orphan()));
-    let name = created(&base)["metadata"]["name"].clone();
+    let stable = given(rolling(1)).revisions([]).node(node("a")).node(node("b").has(old().orphan()));
+    let name = created(&stable)["metadata"]["name"].clone();
     let taken = |owner: Value, version: &str| {
         let mut revision = revision(version, 1);
         revision["metadata"]["name"] = name.clone();
         revision["metadata"]["ownerReferences"] = owner;
-        base.clone().revisions([revision])
+        stable.clone().revisions([revision])
     };
     let other = json!([{"kind": "DaemonSet", "uid": "uid-other", "controller": true}]);
     for given in

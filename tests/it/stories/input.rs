@@ -326,9 +326,9 @@ fn null_is_absent_everywhere() {
 
 #[test]
 fn a_selector_must_not_require_labels_that_change_with_each_template() {
-    let base = || given(rolling(1)).node(node("a"));
+    let stable = || given(rolling(1)).node(node("a"));
     let must = "must not be asked for: its value changes with each template";
-    let generation = base()
+    let generation = stable()
         .with("/daemonSet/spec/selector/matchLabels/pod-template-generation", json!("1"))
         .with("/daemonSet/spec/template/metadata/labels/pod-template-generation", json!("1"));
     assert_eq!(
@@ -338,14 +338,14 @@ fn a_selector_must_not_require_labels_that_change_with_each_template() {
         )]
     );
     let hash = json!([{"key": "controller-revision-hash", "operator": "DoesNotExist"}]);
-    let hash = base().with("/daemonSet/spec/selector/matchExpressions", hash);
+    let hash = stable().with("/daemonSet/spec/selector/matchExpressions", hash);
     assert_eq!(
         hash.problems(),
         [format!(
             "spec.selector.matchExpressions[0].key: Invalid value: \"controller-revision-hash\": {must}"
         )]
     );
-    let key = base().policy(json!({"uniqueLabelKey": "app"}));
+    let key = stable().policy(json!({"uniqueLabelKey": "app"}));
     assert_eq!(key.problems(), [format!("spec.selector.matchLabels.app: Invalid value: \"app\": {must}")]);
 }
 

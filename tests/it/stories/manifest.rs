@@ -141,12 +141,12 @@ fn the_name_prefix_ends_in_a_dash_if_it_is_short_enough() {
 fn a_deterministic_name_is_repeatable_and_unused() {
     let named = |given: Given| given.policy(json!({"podNames": "Deterministic"}));
     let name = |given: &Given| created(given)[0]["metadata"]["name"].as_str().unwrap().to_owned();
-    let base = named(given(on_delete()).node(node("a")));
-    let first = name(&base);
-    assert_eq!(name(&base), first);
-    assert_eq!(created(&base)[0]["metadata"].get("generateName"), None);
+    let stable = named(given(on_delete()).node(node("a")));
+    let first = name(&stable);
+    assert_eq!(name(&stable), first);
+    assert_eq!(created(&stable)[0]["metadata"].get("generateName"), None);
     assert!(first.starts_with("agent-") && first.len() == 16, "{first}");
-    let taken = base.stray("elsewhere", new().named(&first));
+    let taken = stable.stray("elsewhere", new().named(&first));
     assert_ne!(name(&taken), first);
     let long =
         named(given(on_delete()).node(node("a"))).with("/daemonSet/metadata/name", json!("x".repeat(200)));

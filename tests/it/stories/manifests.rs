@@ -346,7 +346,7 @@ fn a_revision_with_the_wrong_inputs_breaks_a_rule() {
 
 /// With the current generation it would count as an updated pod, and its node as reached.
 #[test]
-fn a_pod_of_base_with_the_current_generation_is_refused() {
+fn a_pod_of_the_stable_revision_with_the_current_generation_is_refused() {
     let fleet = given(rolling(1))
         .generation(5)
         .node(node("a"))

@@ -89,13 +89,13 @@ fn memory_forgets_the_actions_that_a_snapshot_shows() {
 
 #[test]
 fn memory_forgets_a_delete_when_its_pod_terminates() {
-    let base = given(rolling(1)).node(node("a").has(old()));
+    let stable = given(rolling(1)).node(node("a").has(old()));
     let mut memory = Memory::default();
-    for action in base.plan().actions {
+    for action in stable.plan().actions {
         memory.record(&action, &ActionOutcome::Done, now());
     }
     assert_ne!(memory, Memory::default());
-    let stale = base.recording();
+    let stale = stable.recording();
     memory.observe(&stale.snapshot().unwrap());
     assert_ne!(memory, Memory::default(), "the snapshot does not show it yet");
     let fresh = given(rolling(1)).node(node("a").has(old().terminating(30))).recording();
@@ -169,12 +169,12 @@ fn reconcile_does_not_need_observe() {
 
 #[test]
 fn a_create_in_flight_keeps_its_revision() {
-    let base = given(rolling(1)).node(node("a"));
+    let stable = given(rolling(1)).node(node("a"));
     let mut memory = Memory::default();
-    for action in base.plan().actions.iter().filter(|a| matches!(a, Action::CreatePod { .. })) {
+    for action in stable.plan().actions.iter().filter(|a| matches!(a, Action::CreatePod { .. })) {
         memory.record(action, &ActionOutcome::Unknown, now());
     }
-    let edited = base.memory(&memory).revisions([crate::support::revision("newer", 3)]);
+    let edited = stable.memory(&memory).revisions([crate::support::revision("newer", 3)]);
     let edited = edited.with("/daemonSet/spec/template", crate::support::template("newer"));
     let status = edited.plan().status.unwrap();
     assert_eq!((status.current_number_scheduled, status.updated_number_scheduled), (1, 0));
@@ -182,9 +182,9 @@ fn a_create_in_flight_keeps_its_revision() {
 
 #[test]
 fn memory_survives_serialization() {
-    let base =
+    let stable =
         given(rolling(1)).memory(&Memory::default()).node(node("a")).node(node("b").has(pod("new").failed()));
-    let mut recording = base.recording();
+    let mut recording = stable.recording();
     unseen(&mut recording);
     let text = serde_json::to_string(&recording).unwrap();
     let again = Recording::from_json(text.as_bytes()).unwrap();
@@ -270,8 +270,8 @@ fn an_entry_from_the_far_future_is_ignored() {
 /// KEP-5647. A pod that was created and is gone before the cache saw it holds its node no longer than the cache lags.
 #[test]
 fn a_list_at_the_version_of_a_create_shows_it() {
-    let base = given(rolling(1)).node(node("a"));
-    let create = base.plan().actions.swap_remove(0);
+    let stable = given(rolling(1)).node(node("a"));
+    let create = stable.plan().actions.swap_remove(0);
     let created = |version: &str| {
         let resource_version = version.to_owned();
         let pod =
@@ -281,7 +281,7 @@ fn a_list_at_the_version_of_a_create_shows_it() {
         memory
     };
     let creates = |version: &str, read: Option<u64>| {
-        let mut recording = base.clone().memory(&created(version)).recording();
+        let mut recording = stable.clone().memory(&created(version)).recording();
         recording.pods_version = read;
         let written = serde_json::to_string(&recording).unwrap();
         let replayed = Recording::from_json(written.as_bytes()).unwrap();
@@ -304,8 +304,8 @@ fn a_list_at_the_version_of_a_create_shows_it() {
 
 #[test]
 fn a_list_at_the_version_of_a_delete_shows_it() {
-    let base = given(rolling(1)).node(node("a").has(old()));
-    let delete = base.plan().actions.swap_remove(0);
+    let stable = given(rolling(1)).node(node("a").has(old()));
+    let delete = stable.plan().actions.swap_remove(0);
     let Action::DeletePod { pod, .. } = &delete else { panic!() };
     let deleted = ObjectRef { resource_version: "1042".into(), ..pod.clone() };
     let mut memory = Memory::default();
@@ -314,7 +314,7 @@ fn a_list_at_the_version_of_a_delete_shows_it() {
     assert_eq!(serde_json::to_value(&memory).unwrap()["deletes"], written);
     assert!(serde_json::from_value::<Memory>(json!({"deletes": written})).unwrap().is_in_flight(&delete));
     for (read, in_flight) in [(1041, true), (1042, false)] {
-        let mut recording = base.recording();
+        let mut recording = stable.recording();
         recording.pods_version = Some(read);
         let mut memory = memory.clone();
         memory.observe(&recording.snapshot().unwrap());

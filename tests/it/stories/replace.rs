@@ -199,7 +199,7 @@ fn a_node_lost_to_the_update_spends_the_budget() {
     assert_eq!(lost(new().not_ready()).steps(), [""; 0]);
     let report = lost(new().not_ready()).plan();
     let [a, b] = &report.report.nodes[..] else { panic!("two nodes") };
-    assert!(a.counts.lost && a.outcome == NodeOutcome::NotTarget);
+    assert!(a.counts.down_after_update && a.outcome == NodeOutcome::NotTarget);
     assert_eq!(json!(b.outcome), json!({"type": "HeldByMaxUnavailable", "used": 1, "limit": 1}));
     assert_eq!(json!(report.warnings), json!([{"type": "NodesLost", "nodes": 1}]));
     let undone = ["delete b-1: OutdatedAvailable"];

@@ -37,10 +37,10 @@ fn any_pod_of_a_node_counts() {
 
 #[test]
 fn a_status_that_is_right_is_not_written() {
-    let base = given(on_delete()).node(node("a").has(new()));
-    let right = status(base.clone());
-    assert_eq!(everything(&base.plan()), ["status: Changed"]);
-    let written = base.with("/daemonSet/status", right);
+    let stable = given(on_delete()).node(node("a").has(new()));
+    let right = status(stable.clone());
+    assert_eq!(everything(&stable.plan()), ["status: Changed"]);
+    let written = stable.with("/daemonSet/status", right);
     assert_eq!(everything(&written.plan()), [""; 0]);
     let edited = written.with("/daemonSet/metadata/generation", json!(3));
     assert_eq!(everything(&edited.plan()), ["status: Changed"]);

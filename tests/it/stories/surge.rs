@@ -174,7 +174,7 @@ fn a_target_node_lost_to_the_update_keeps_its_place_when_its_pair_is_gone() {
     assert_eq!(json!(lost.report.nodes[1].outcome), held);
     let pair = fleet(node("a").not_ready().has(new().not_ready()).has(old().not_ready().terminating(30)));
     let budget = pair.report.budget.unwrap();
-    assert_eq!((budget.doubled, budget.lost), (1, 0), "a pair counts once");
+    assert_eq!((budget.surging, budget.down_after_update), (1, 0), "a pair counts once");
     let goes_on = ["create on b in batch 0: Surge"];
     let broken = fleet(node("a").has(new().not_ready()));
     assert_eq!(crate::support::steps(&broken), goes_on, "the node is up");

@@ -25,25 +25,25 @@ fn a_refused_list_leaves_no_half_changed_state() {
             .fold(fleet, |fleet, (name, has)| fleet.node(node(name).has_all(has)))
     };
     let mid = || Some(pod("mid"));
-    let old_is_base = with([Some(old()), Some(old()), mid(), None, None]).recording();
+    let old_is_stable = with([Some(old()), Some(old()), mid(), None, None]).recording();
     let changed = Some(pod("mid").named("a-2").not_ready());
-    let mid_is_base = with([changed.clone(), Some(old()), mid(), None, None]).recording();
-    let old_is_base_again = with([changed, Some(old()), mid(), Some(old()), Some(old())]).recording();
+    let mid_is_stable = with([changed.clone(), Some(old()), mid(), None, None]).recording();
+    let old_is_stable_again = with([changed, Some(old()), mid(), Some(old()), Some(old())]).recording();
     let refused = with([None, None, None, None, None]).with("/daemonSet/spec/minReadySeconds", json!(-1));
 
-    let mut tracker = Tracker::new("uid-agent", old_is_base.policy.clone());
-    let mut before = &old_is_base;
+    let mut tracker = Tracker::new("uid-agent", old_is_stable.policy.clone());
+    let mut before = &old_is_stable;
     let mut plan = |after, listed: &Recording| {
         apply_changes(&mut tracker, std::mem::replace(&mut before, after), after);
         tracked(&mut tracker, || observed(listed), after.now)
     };
-    let base = |plan: &Plan| plan.report.rollout.as_ref().unwrap().base.clone().unwrap();
-    assert_eq!(base(&plan(&old_is_base, &old_is_base).unwrap()), "agent-old");
-    let error = plan(&mid_is_base, &refused.recording()).unwrap_err();
+    let stable = |plan: &Plan| plan.report.rollout.as_ref().unwrap().stable.clone().unwrap();
+    assert_eq!(stable(&plan(&old_is_stable, &old_is_stable).unwrap()), "agent-old");
+    let error = plan(&mid_is_stable, &refused.recording()).unwrap_err();
     assert!(error.to_string().contains("minReadySeconds"), "{error}");
-    let plan = plan(&old_is_base_again, &old_is_base_again).unwrap();
-    assert_eq!(base(&plan), "agent-old");
-    assert_eq!(plan.status, daemonset::plan(&old_is_base_again.snapshot().unwrap()).status);
+    let plan = plan(&old_is_stable_again, &old_is_stable_again).unwrap();
+    assert_eq!(stable(&plan), "agent-old");
+    assert_eq!(plan.status, daemonset::plan(&old_is_stable_again.snapshot().unwrap()).status);
     assert_eq!(plan.status.unwrap().number_ready, 4, "the new pod of a is not Ready");
 }
 
@@ -77,11 +77,11 @@ fn deletes_that_the_update_takes_back_do_not_count_for_the_cap() {
     }
 }
 
-/// The base of a roll-back.
+/// The stable revision of a roll-back.
 fn completed() -> Value {
-    let mut base = revision("old", 1);
-    base["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
-    base
+    let mut stable = revision("old", 1);
+    stable["metadata"]["annotations"] = json!({"rollout.daemonset/completed": format!("1 {}", at(-9000))});
+    stable
 }
 
 /// The current revision, with this number, which is rolled back.
@@ -94,7 +94,7 @@ fn failed(number: i64) -> Value {
     new
 }
 
-/// On the way back to base, the pods of the current revision are candidates, the least number first.
+/// On the way back to the stable revision, the pods of the current revision are candidates, the least number first.
 #[test]
 fn a_renumbered_revision_changes_the_order_of_the_way_back() {
     let fleet = |second: PodStory, revisions: Vec<Value>| {
@@ -124,17 +124,17 @@ fn a_renumbered_revision_changes_the_order_of_the_way_back() {
     }
 }
 
-/// Pods with a hash that several revisions share are those of base, as long as base shares it.
+/// Pods with a hash that several revisions share are those of the stable revision, as long as the stable revision shares it.
 #[test]
-fn another_hash_of_base_takes_pods_from_it_or_gives_them_to_it() {
+fn another_hash_of_the_stable_revision_takes_pods_from_it_or_gives_them_to_it() {
     let fleet = |label: &str| {
-        let mut base = completed();
-        base["metadata"]["labels"]["controller-revision-hash"] = json!(label);
+        let mut stable = completed();
+        stable["metadata"]["labels"]["controller-revision-hash"] = json!(label);
         let mut mid = revision("mid", 2);
         mid["metadata"]["labels"]["controller-revision-hash"] = json!("shared");
         given(rolling(1))
             .policy(json!({"rollout": {"onFailure": {"action": "RollBack", "maxFailures": 0}}}))
-            .revisions([base, mid, failed(3)])
+            .revisions([stable, mid, failed(3)])
             .nodes(["a", "b"], pod("shared"))
             .recording()
     };
@@ -174,7 +174,7 @@ fn another_collision_count_changes_the_meaning_of_a_hash() {
     assert_eq!(updated(&tracked(&mut tracker, || observed(&after), after.now).unwrap()), 2);
 }
 
-/// While the DaemonSet goes, no plan asks for the base of its rollout: one list is enough.
+/// While the DaemonSet goes, no plan asks for the stable revision of its rollout: one list is enough.
 #[test]
 fn a_steered_daemon_set_that_is_being_deleted_is_listed_once() {
     let fleet = given(rolling(1))
@@ -344,7 +344,7 @@ fn an_audit_of_changes_counts_again_when_the_clock_goes_back() {
 #[test]
 fn an_audit_of_changes_counts_no_held_node_among_those_that_leave() {
     let leaving = |name: &str| node(name).taint("y", "NoSchedule").has(old().tolerates("y"));
-    // Without a base, so that it keeps its outdated pod.
+    // Without a stable revision, so that it keeps its outdated pod.
     let mut failed = revision("old", 1);
     failed["metadata"]["annotations"] =
         json!({"rollout.daemonset/failed": format!("1 {} TooManyFailures", at(-60))});

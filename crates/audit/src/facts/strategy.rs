@@ -18,7 +18,8 @@ impl Strategy {
     /// read.
     pub(crate) fn in_force(snapshot: &Snapshot<'_>) -> Self {
         let spec = snapshot.spec();
-        let written = spec.policy.drive.as_ref().unwrap_or(&spec.daemon_set.spec.update_strategy);
+        let written =
+            spec.policy.external_controller.as_ref().unwrap_or(&spec.daemon_set.spec.update_strategy);
         let one = IntOrString::Int(1);
         match written.kind.as_str() {
             "RollingUpdate" => {

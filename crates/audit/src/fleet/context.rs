@@ -44,7 +44,7 @@ pub(crate) struct Goal<'c> {
     pub(crate) template: &'c Value,
     /// Its hash label.
     pub(crate) hash: &'c str,
-    pub(crate) is_base: bool,
+    pub(crate) is_stable: bool,
 }
 
 /// The changes of a pod by the list.
@@ -135,16 +135,16 @@ impl<'s> Context<'s> {
 
     /// The revision that a node should run.
     pub(crate) fn goal_of(&self, node: NodeIx) -> Goal<'_> {
-        match self.goals.base_of(node) {
-            Some(base) => Goal {
-                template: base.view.data.pointer("/spec/template").unwrap_or(&Value::Null),
-                hash: base.hash,
-                is_base: true,
+        match self.goals.stable_of(node) {
+            Some(stable) => Goal {
+                template: stable.view.data.pointer("/spec/template").unwrap_or(&Value::Null),
+                hash: stable.hash,
+                is_stable: true,
             },
             None => Goal {
                 template: self.snapshot.spec().raw_template(),
                 hash: self.lineage.current_hash.unwrap_or_default(),
-                is_base: false,
+                is_stable: false,
             },
         }
     }
@@ -155,18 +155,18 @@ impl<'s> Context<'s> {
 
     /// Whether a pod is of the revision that is the goal of its node: updated, where that is the current one.
     pub(crate) fn is_of_goal(&self, pod: &PodFacts) -> bool {
-        // Without a base, the usual case, no node is looked up.
-        let base = self.goals.base().and_then(|_| self.goals.base_of(pod.node?));
-        match base {
-            Some(base) => pod.hash.is_some_and(|hash| self.lineage.hash(hash) == base.hash),
+        // Without a stable revision, the usual case, no node is looked up.
+        let stable = self.goals.stable().and_then(|_| self.goals.stable_of(pod.node?));
+        match stable {
+            Some(stable) => pod.hash.is_some_and(|hash| self.lineage.hash(hash) == stable.hash),
             None => self.lineage.is_updated(pod),
         }
     }
 
     /// The same of a pod that is not seen yet.
     pub(crate) fn is_goal_of(&self, node: NodeIx, hash: &str) -> bool {
-        match self.goals.base_of(node) {
-            Some(base) => base.hash == hash,
+        match self.goals.stable_of(node) {
+            Some(stable) => stable.hash == hash,
             None => self.lineage.has_template(hash),
         }
     }

@@ -104,5 +104,5 @@ impl Absence {
 
 /// When the update deleted the pod of this node, if the memory still waits for a Ready one.
 pub(crate) fn taken_at(snapshot: &Snapshot<'_>, node: &str) -> Option<Timestamp> {
-    snapshot.memory()?.taken().get(node).map(|taken| taken.at)
+    snapshot.memory()?.deleted_by_update().get(node).map(|taken| taken.at)
 }

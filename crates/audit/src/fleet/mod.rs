@@ -51,14 +51,14 @@ pub(crate) struct Sums {
     not_ready: u32,
     lost: u32,
     being_replaced: u32,
-    doubled: u32,
+    surging: u32,
     /// Nodes that [leave last](leaving::leaves_last).
     pub(crate) leaving: u32,
 }
 
 impl Sums {
     fn change(&mut self, node: Sums, change: impl Fn(&mut u32, u32)) {
-        let Sums { nodes, desired, unavailable, not_ready, lost, being_replaced, doubled, leaving } = node;
+        let Sums { nodes, desired, unavailable, not_ready, lost, being_replaced, surging, leaving } = node;
         for (sum, part) in [
             (&mut self.nodes, nodes),
             (&mut self.desired, desired),
@@ -66,7 +66,7 @@ impl Sums {
             (&mut self.not_ready, not_ready),
             (&mut self.lost, lost),
             (&mut self.being_replaced, being_replaced),
-            (&mut self.doubled, doubled),
+            (&mut self.surging, surging),
             (&mut self.leaving, leaving),
         ] {
             change(sum, part);
@@ -176,7 +176,7 @@ impl NodeCounts {
             not_ready: self.is_not_ready().into(),
             lost: self.is_lost().into(),
             being_replaced: self.is_being_replaced().into(),
-            doubled: self.is_doubled().into(),
+            surging: self.is_surging().into(),
             leaving: 0,
         }
     }
@@ -226,7 +226,7 @@ impl NodeCounts {
     }
 
     /// It has two or more unfinished pods `[surge-counts-doubled-nodes]`; the list's create counts where no live pod is.
-    pub(crate) fn is_doubled(&self) -> bool {
+    pub(crate) fn is_surging(&self) -> bool {
         let live = self.live();
         let missing = u32::from(self.creates && live == 0);
         self.is_target && live + self.terminating_in_time + u32::from(self.unseen) + missing >= 2
@@ -241,7 +241,7 @@ impl NodeCounts {
 
     /// The update deleted its pod, none is Ready since, and no other figure counts it `[taken-nodes-count]`.
     fn is_lost_by_a_delete(&self) -> bool {
-        let counted = self.is_target && (self.is_excused() || self.is_doubled());
+        let counted = self.is_target && (self.is_excused() || self.is_surging());
         self.is_taken && !self.has_ready() && !counted
     }
 
@@ -347,9 +347,9 @@ impl Fleet {
             + self.nodes.iter().map(|node| u32::from(node.is_being_replaced())).sum::<u32>()
     }
 
-    /// Nodes that are [doubled](NodeCounts::is_doubled), with the creates of the list.
-    pub(crate) fn doubled(&self) -> u32 {
-        self.others.sums.doubled + self.nodes.iter().map(|node| u32::from(node.is_doubled())).sum::<u32>()
+    /// Nodes that are [surging](NodeCounts::is_surging), with the creates of the list.
+    pub(crate) fn surging(&self) -> u32 {
+        self.others.sums.surging + self.nodes.iter().map(|node| u32::from(node.is_surging())).sum::<u32>()
     }
 
     /// Takes the list's deletes away and gives the loss of each target node, with those that its turns begin.

@@ -53,10 +53,10 @@ impl Extent {
     }
 
     /// Every target node is to have the current revision, and has an available updated pod and no live outdated one.
-    pub(crate) fn is_complete(&self, groups: &NodeGroups, has_base: bool) -> bool {
+    pub(crate) fn is_complete(&self, groups: &NodeGroups, has_stable: bool) -> bool {
         let reached = groups.total(|group| self.is_current(group));
         let others = groups.total(|group| !self.is_current(group));
-        let waiting = if has_base { others.waiting_for_base } else { others.held };
+        let waiting = if has_stable { others.waiting_for_stable } else { others.held };
         reached.targets > 0 && reached.unfinished == 0 && waiting == 0
     }
 }

@@ -63,8 +63,8 @@ pub(super) struct GroupedNode {
     pub(super) facts: NodeFacts,
     /// It is to run a pod of the current revision.
     pub(super) runs: bool,
-    /// It is to run a pod of base, if there is one.
-    pub(super) runs_base: bool,
+    /// It is to run a pod of the stable revision, if there is one.
+    pub(super) runs_stable: bool,
     /// For each wave, whether its labels match.
     pub(super) matches: Arc<[bool]>,
 }

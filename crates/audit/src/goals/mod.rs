@@ -1,24 +1,24 @@
-//! The goals of nodes under a rollout, derived apart from the planner: which nodes are released, which keep base, and
+//! The goals of nodes under a rollout, derived apart from the planner: which nodes are released, which keep the stable revision, and
 //! how far the rollout may go.
 //!
 //! Straight from the rules of [`Policy::rollout`](field@daemonset::Policy::rollout): the planner's decision about the rollout is not read, so
 //! that an error there is found. Without a rollout nothing is derived.
 
-mod base;
 mod extent;
 mod groups;
 mod limit;
 pub(crate) mod marks;
 mod nodes;
+mod stable;
 mod sums;
 mod surroundings;
 pub(crate) mod undo;
 mod waves;
 
-pub(crate) use base::{Base, has_failed};
 pub(crate) use extent::Stage;
 pub(crate) use groups::{Group, NodeGroups, Regrouped};
 pub(crate) use nodes::may_fail_at;
+pub(crate) use stable::{Stable, has_failed};
 pub use surroundings::Surroundings;
 pub(crate) use surroundings::Whole;
 
@@ -48,7 +48,7 @@ pub(crate) struct Goals<'s> {
 /// The goal of one node.
 #[derive(Debug, Clone, Copy)]
 struct Goal {
-    is_base: bool,
+    is_stable: bool,
     /// The rollout has not reached it.
     is_held: bool,
     /// By the template of its goal.
@@ -58,28 +58,28 @@ struct Goal {
 // A node without pods that gets none.
 neutral!(
     Goal,
-    Goal { is_base: false, is_held: true, placement: Placement::ContinueOnly(Taints { first: 0 }) }
+    Goal { is_stable: false, is_held: true, placement: Placement::ContinueOnly(Taints { first: 0 }) }
 );
 
-/// The placement of a node by the template of base, if there is one.
+/// The placement of a node by the template of the stable revision, if there is one.
 #[derive(Debug, Clone, Copy)]
-struct ByBase(Option<Placement>);
+struct ByStable(Option<Placement>);
 
-neutral!(ByBase, ByBase(None));
+neutral!(ByStable, ByStable(None));
 
 /// The goal of the nodes of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GroupGoal {
-    pub(crate) is_base: bool,
+    pub(crate) is_stable: bool,
     /// The rollout has not reached them.
     pub(crate) is_held: bool,
 }
 
 /// The rollout of the current revision.
 pub(crate) struct Rollout<'s> {
-    pub(crate) base: Option<Base<'s>>,
+    pub(crate) stable: Option<Stable<'s>>,
     /// Of each node of the snapshot.
-    by_base: IndexVec<NodeIx, ByBase>,
+    by_stable: IndexVec<NodeIx, ByStable>,
     pub(crate) extent: Extent,
     pub(crate) can_be_marked: bool,
     pub(crate) marks: Marks,
@@ -121,7 +121,7 @@ impl<'s> Goals<'s> {
     /// as well; returns the nodes whose group has changed.
     ///
     /// # Errors
-    /// Where the placement of a node by the template of base is not known.
+    /// Where the placement of a node by the template of the stable revision is not known.
     pub(crate) fn steered<S: Surroundings>(
         snapshot: &'s Snapshot<'s>,
         policy: &'s RolloutPolicy,
@@ -133,34 +133,34 @@ impl<'s> Goals<'s> {
         let lineage = Lineage::new(snapshot, actions);
         let stages = PodStages::new(snapshot);
         let judged_by = policy.on_failure.as_ref().filter(|_| can_be_marked(snapshot, &lineage));
-        let base = Base::choose(snapshot, &lineage, &stages, live_elsewhere);
-        let by_base = enumerate(snapshot.nodes()).map(|(node, _)| {
-            let by = |base: &Base<'_>| surroundings.placement_by(base.view.uid, &base.template, node);
-            base.as_ref().map(by).transpose().map(ByBase)
+        let stable = Stable::choose(snapshot, &lineage, &stages, live_elsewhere);
+        let by_stable = enumerate(snapshot.nodes()).map(|(node, _)| {
+            let by = |stable: &Stable<'_>| surroundings.placement_by(stable.view.uid, &stable.template, node);
+            stable.as_ref().map(by).transpose().map(ByStable)
         });
-        let by_base: IndexVec<NodeIx, ByBase> = by_base.collect::<Result<Vec<_>, _>>()?.into();
+        let by_stable: IndexVec<NodeIx, ByStable> = by_stable.collect::<Result<Vec<_>, _>>()?.into();
         let facts = nodes::facts(snapshot, &lineage, &stages, judged_by);
         for (node, view) in enumerate(snapshot.nodes()) {
             let grouped = GroupedNode {
                 name: view.name.into(),
                 facts: *facts.at(node),
                 runs: snapshot.placement(node) == Placement::Run,
-                runs_base: by_base.at(node).0.is_some_and(|placement| placement == Placement::Run),
+                runs_stable: by_stable.at(node).0.is_some_and(|placement| placement == Placement::Run),
                 matches: surroundings.matches(node),
             };
             groups.put(surroundings.key(node), grouped);
         }
         let regrouped = groups.settle();
-        let rollout = Rollout::new(snapshot, policy, &lineage, groups, judged_by, base, by_base);
+        let rollout = Rollout::new(snapshot, policy, &lineage, groups, judged_by, stable, by_stable);
         let goal = |node: NodeIx| rollout.goal(snapshot, node, groups.group(surroundings.key(node)));
         let nodes = facts.positions().map(goal).collect();
         Ok((Goals { snapshot, nodes, rollout: Some(Rc::new(rollout)) }, regrouped))
     }
 
-    /// The same, if each node were to run a pod of base; `None` without a base.
-    pub(crate) fn all_base(&self) -> Option<Self> {
-        let rollout = self.rollout.as_ref().filter(|rollout| rollout.base.is_some())?;
-        let all = GroupGoal { is_base: true, is_held: false };
+    /// The same, if each node were to run a pod of the stable revision; `None` without a stable revision.
+    pub(crate) fn all_stable(&self) -> Option<Self> {
+        let rollout = self.rollout.as_ref().filter(|rollout| rollout.stable.is_some())?;
+        let all = GroupGoal { is_stable: true, is_held: false };
         let goal = |node: NodeIx| rollout.goal_of_node(self.snapshot, node, all);
         let nodes = self.nodes.positions().map(goal).collect();
         Some(Goals { snapshot: self.snapshot, nodes, rollout: Some(Rc::clone(rollout)) })
@@ -168,7 +168,7 @@ impl<'s> Goals<'s> {
 
     /// The goal of the nodes of a group.
     pub(crate) fn of_group(&self, group: Group) -> GroupGoal {
-        let current = GroupGoal { is_base: false, is_held: false };
+        let current = GroupGoal { is_stable: false, is_held: false };
         self.rollout.as_ref().map_or(current, |rollout| rollout.goal_of_group(group))
     }
 
@@ -183,19 +183,19 @@ impl<'s> Goals<'s> {
 
     /// Of the pods that the node should run.
     pub(crate) fn tolerations(&self, node: NodeIx) -> &[Toleration] {
-        self.base_of(node)
-            .map_or(&self.snapshot.spec().template.tolerations, |base| &base.template.tolerations)
+        self.stable_of(node)
+            .map_or(&self.snapshot.spec().template.tolerations, |stable| &stable.template.tolerations)
     }
 
-    /// The base, if it is the goal of this node.
+    /// The stable revision, if it is the goal of this node.
     #[inline]
-    pub(crate) fn base_of(&self, node: NodeIx) -> Option<&Base<'s>> {
-        self.base().filter(|_| self.goal(node).is_some_and(|goal| goal.is_base))
+    pub(crate) fn stable_of(&self, node: NodeIx) -> Option<&Stable<'s>> {
+        self.stable().filter(|_| self.goal(node).is_some_and(|goal| goal.is_stable))
     }
 
     #[inline]
-    pub(crate) fn base(&self) -> Option<&Base<'s>> {
-        self.rollout.as_ref().and_then(|rollout| rollout.base.as_ref())
+    pub(crate) fn stable(&self) -> Option<&Stable<'s>> {
+        self.rollout.as_ref().and_then(|rollout| rollout.stable.as_ref())
     }
 
     /// The rollout has not reached the node.
@@ -203,10 +203,10 @@ impl<'s> Goals<'s> {
         self.goal(node).is_some_and(|goal| goal.is_held)
     }
 
-    /// Whether a live pod of a held node may go to come back as base: it is neither base's nor Ready. Where another
+    /// Whether a live pod of a held node may go to come back as the stable revision: it is neither the stable revision's nor Ready. Where another
     /// controller creates the pods, it would come back as the new version.
-    pub(crate) fn may_come_back_as_base(&self, node: NodeIx, is_ready: bool) -> bool {
-        !is_ready && !self.snapshot.drives() && self.base_of(node).is_some()
+    pub(crate) fn may_come_back_as_stable(&self, node: NodeIx, is_ready: bool) -> bool {
+        !is_ready && !self.snapshot.drives() && self.stable_of(node).is_some()
     }
 }
 
@@ -218,8 +218,8 @@ impl<'s> Rollout<'s> {
         lineage: &Lineage<'s>,
         groups: &NodeGroups,
         judged_by: Option<&'s FailurePolicy>,
-        base: Option<Base<'s>>,
-        by_base: IndexVec<NodeIx, ByBase>,
+        stable: Option<Stable<'s>>,
+        by_stable: IndexVec<NodeIx, ByStable>,
     ) -> Self {
         let prefix = snapshot.spec().policy.mark_prefix.as_str();
         let current = lineage.current().map(|current| current.view);
@@ -265,7 +265,7 @@ impl<'s> Rollout<'s> {
             policy.on_failure.as_ref().is_some_and(|rule| rule.action == FailureAction::RollBack);
         let stage = if is_over {
             Stage::Complete
-        } else if has_failed && wants_back && base.is_some() && !awaits_template {
+        } else if has_failed && wants_back && stable.is_some() && !awaits_template {
             Stage::RolledBack
         } else if has_failed || policy.paused || awaits_template {
             Stage::Stopped
@@ -273,9 +273,9 @@ impl<'s> Rollout<'s> {
             Stage::Progressing
         };
         let extent = Extent::new(stage, policy, waves, groups);
-        let is_complete = is_settled || extent.is_complete(groups, base.is_some());
-        let may_begin_undo = has_failed && undo::may_begin(snapshot, policy, lineage, base.is_some());
-        Rollout { base, by_base, extent, can_be_marked, marks, newly_failed, is_complete, may_begin_undo }
+        let is_complete = is_settled || extent.is_complete(groups, stable.is_some());
+        let may_begin_undo = has_failed && undo::may_begin(snapshot, policy, lineage, stable.is_some());
+        Rollout { stable, by_stable, extent, can_be_marked, marks, newly_failed, is_complete, may_begin_undo }
     }
 
     fn goal(&self, snapshot: &Snapshot<'_>, node: NodeIx, group: Group) -> Goal {
@@ -285,15 +285,15 @@ impl<'s> Rollout<'s> {
     fn goal_of_group(&self, group: Group) -> GroupGoal {
         let is_current = self.extent.is_current(group);
         GroupGoal {
-            is_base: !is_current && self.base.is_some(),
+            is_stable: !is_current && self.stable.is_some(),
             is_held: !is_current && self.extent.stage != Stage::RolledBack,
         }
     }
 
     fn goal_of_node(&self, snapshot: &Snapshot<'_>, node: NodeIx, goal: GroupGoal) -> Goal {
-        let GroupGoal { is_base, is_held } = goal;
-        let by_base = self.by_base.at(node).0.filter(|_| is_base);
-        Goal { is_base, is_held, placement: by_base.unwrap_or_else(|| snapshot.placement(node)) }
+        let GroupGoal { is_stable, is_held } = goal;
+        let by_stable = self.by_stable.at(node).0.filter(|_| is_stable);
+        Goal { is_stable, is_held, placement: by_stable.unwrap_or_else(|| snapshot.placement(node)) }
     }
 }
 

@@ -59,8 +59,8 @@ pub(super) struct GroupSums<T> {
     pub(super) targets: u32,
     /// Of these, those without an available pod of it, or with a live outdated one.
     pub(super) unfinished: u32,
-    /// Nodes that count as unfinished where base is their goal.
-    pub(super) waiting_for_base: u32,
+    /// Nodes that count as unfinished where the stable revision is their goal.
+    pub(super) waiting_for_stable: u32,
     /// Nodes that count as unfinished where the rollout has not reached them.
     pub(super) held: u32,
 }
@@ -80,7 +80,7 @@ pub(super) type Total = GroupSums<Option<Timestamp>>;
 
 impl GroupSums<Instants> {
     pub(super) fn change(&mut self, node: &GroupedNode, change: Change) {
-        let GroupedNode { facts, runs, runs_base, .. } = node;
+        let GroupedNode { facts, runs, runs_stable, .. } = node;
         change.apply(&mut self.nodes, true);
         change.apply(&mut self.updated, facts.has_updated);
         change.apply(&mut self.outdated, facts.has_outdated);
@@ -90,7 +90,7 @@ impl GroupSums<Instants> {
         change.apply(&mut self.gated, facts.is_gated);
         change.apply(&mut self.targets, *runs);
         change.apply(&mut self.unfinished, *runs && (facts.has_outdated || !facts.is_available));
-        change.apply(&mut self.waiting_for_base, *runs_base || facts.takes_part);
+        change.apply(&mut self.waiting_for_stable, *runs_stable || facts.takes_part);
         change.apply(&mut self.held, *runs || facts.takes_part);
         // A node that is down without the new version holds nothing up.
         if facts.has_it || !facts.is_down {
@@ -122,7 +122,7 @@ impl Total {
         self.gated += group.gated;
         self.targets += group.targets;
         self.unfinished += group.unfinished;
-        self.waiting_for_base += group.waiting_for_base;
+        self.waiting_for_stable += group.waiting_for_stable;
         self.held += group.held;
     }
 

@@ -24,7 +24,7 @@ pub trait Surroundings {
     /// If that is not known.
     fn placement_by(
         &self,
-        base: &str,
+        stable: &str,
         template: &CompiledTemplate,
         node: NodeIx,
     ) -> Result<Placement, Self::Error>;

@@ -1,7 +1,7 @@
 //! The undo of a failed version, apart from the planner: when its marks may be set, and whether another template is awaited.
 
-use super::base::has_failed;
 use super::marks;
+use super::stable::has_failed;
 use crate::facts::lineage::{Lineage, Member};
 use crate::facts::memories;
 use daemonset::Snapshot;
@@ -108,14 +108,14 @@ pub(super) fn may_begin(
     snapshot: &Snapshot<'_>,
     policy: &RolloutPolicy,
     lineage: &Lineage<'_>,
-    has_base: bool,
+    has_stable: bool,
 ) -> bool {
     let prefix = snapshot.spec().policy.mark_prefix.as_str();
     let undone = |member: &Member<'_>| Undone::read(member.view.annotations, prefix);
     let mut young: Vec<&Member<'_>> = lineage.members.iter().collect();
     young.retain(|member| undone(member).is_some_and(|undone| undone.is_young(snapshot.now())));
     is_asked_for(policy)
-        && has_base
+        && has_stable
         && lineage.current().is_some_and(|current| undone(current).is_none())
         && young.len() < MOST_IN_AN_HOUR
         && !awaits_template(snapshot, lineage)

@@ -207,8 +207,8 @@ fn labels(context: &Context<'_>, pod: &Pod, change: &Change<'_>, old: &Value) ->
     labels.remove(TEMPLATE_GENERATION_LABEL);
     let of_template = given(change.goal.template, "labels").remove(TEMPLATE_GENERATION_LABEL);
     let generation = spec.template_generation.clone().or(of_template);
-    // With a generation a pod of base would count as updated.
-    if let Some(generation) = generation.filter(|_| !change.goal.is_base) {
+    // With a generation a pod of the stable revision would count as updated.
+    if let Some(generation) = generation.filter(|_| !change.goal.is_stable) {
         labels.insert(TEMPLATE_GENERATION_LABEL.to_owned(), generation);
     }
     labels

@@ -86,7 +86,7 @@ fn live_must_stay(
         rank.is_outdated() && (place.placement == Placement::Run || withdrawn)
     };
     // On a node that the rollout has not reached, only such a pod goes.
-    let is_kept = is_held && !context.goals.may_come_back_as_base(place.node, rank.is_ready());
+    let is_kept = is_held && !context.goals.may_come_back_as_stable(place.node, rank.is_ready());
     let surge = matches!(Strategy::in_force(context.snapshot), Strategy::Surge(_));
     let updates = surge || matches!(Strategy::in_force(context.snapshot), Strategy::Replace(_));
     let stays = updates && is_kept && place.placement == Placement::Run;
@@ -176,7 +176,7 @@ fn taken_from_held_node(context: &Context<'_>, place: &Place<'_>, rank: Rank) ->
 
 fn held_back(context: &Context<'_>, place: &Place<'_>) -> Option<ViolationKind> {
     // Beside another controller the back-off is that one's, and a failure in this memory is of a time before.
-    if context.snapshot.spec().policy.drive.is_some() {
+    if context.snapshot.spec().policy.external_controller.is_some() {
         return None;
     }
     let held = place.counts.has_failed.then(|| memories::back_off(context.snapshot, place.view.name).0);

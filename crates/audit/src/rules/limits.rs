@@ -92,7 +92,7 @@ pub(crate) fn check_surge(
         return;
     }
     let lost = fleet.lost();
-    let mut after = fleet.doubled();
+    let mut after = fleet.surging();
     for action in surged {
         after += 1;
         if after + lost > limit {

@@ -33,15 +33,15 @@ pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
                 let source = Source::new(context, node);
                 let field = match (&pod.body, seen) {
                     (Some(body), _) => wrong_body_field(context, &source, node, &pod.shared, body),
-                    (None, Some((shared, is_base, field)))
-                        if Arc::ptr_eq(shared, &pod.shared) && is_base == source.is_base =>
+                    (None, Some((shared, is_stable, field)))
+                        if Arc::ptr_eq(shared, &pod.shared) && is_stable == source.is_stable =>
                     {
                         field
                     }
                     (None, _) => wrong_field(context, &source, &pod.shared),
                 };
                 if pod.body.is_none() {
-                    seen = Some((&pod.shared, source.is_base, field));
+                    seen = Some((&pod.shared, source.is_stable, field));
                 }
                 let field = if pod.node() == node { field } else { Some(tied_by(context.snapshot)) };
                 // An object of the caller has a name of the caller.
@@ -62,7 +62,7 @@ pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
 
 /// The revision that the pod of a node is made from.
 struct Source<'c> {
-    is_base: bool,
+    is_stable: bool,
     hash: Option<&'c str>,
     tolerations: &'c [Toleration],
 }
@@ -70,12 +70,12 @@ struct Source<'c> {
 impl<'c> Source<'c> {
     fn new(context: &'c Context<'_>, node: &NodeName) -> Self {
         let position = context.snapshot.index().node(node.as_str());
-        match position.and_then(|node| context.goals.base_of(node)) {
-            Some(base) => {
-                Source { is_base: true, hash: Some(base.hash), tolerations: &base.template.tolerations }
+        match position.and_then(|node| context.goals.stable_of(node)) {
+            Some(stable) => {
+                Source { is_stable: true, hash: Some(stable.hash), tolerations: &stable.template.tolerations }
             }
             None => Source {
-                is_base: false,
+                is_stable: false,
                 hash: context.lineage.current_hash,
                 tolerations: &context.snapshot.spec().template.tolerations,
             },
@@ -156,8 +156,9 @@ fn wrong_metadata(
     let hash = labels.get(&snapshot.spec().policy.unique_label_key);
     let generation = snapshot.spec().template_generation.as_deref();
     let found = labels.get(TEMPLATE_GENERATION_LABEL);
-    // With a generation, a pod of base would count as updated.
-    let is_right = if source.is_base { found.is_none() } else { generation.is_none() || found == generation };
+    // With a generation, a pod of the stable revision would count as updated.
+    let is_right =
+        if source.is_stable { found.is_none() } else { generation.is_none() || found == generation };
     if hash.is_none() || hash != source.hash || hash != Some(revision_hash) {
         Some("metadata.labels: hash")
     } else if !is_right {

@@ -35,7 +35,7 @@ const SPEC: [(&str, &str); 15] = [
 const OF_TEMPLATE: [&str; 6] =
     ["imagePullSecrets", "serviceAccountName", "hostNetwork", "os", "runtimeClassName", "priorityClassName"];
 
-/// A part that the pull pods of a plan share, whether it is of base, and its wrong field.
+/// A part that the pull pods of a plan share, whether it is of the stable revision, and its wrong field.
 pub(crate) type Seen<'a> = Option<(&'a Arc<Shared>, bool, Option<&'static str>)>;
 
 /// The first wrong field of the manifest of a pull pod. The part that the pull pods of a plan share is checked once, at the first node.
@@ -51,10 +51,10 @@ pub(crate) fn wrong_field<'a>(
     if pod.name() != Some(&names::of_pull(snapshot, node.as_str(), goal.hash)) {
         return Some("metadata.name");
     }
-    let is_base = context.goals.base_of(position).is_some();
+    let is_stable = context.goals.stable_of(position).is_some();
     match *seen {
-        Some((shared, of_base, field))
-            if pod.body.is_none() && Arc::ptr_eq(shared, &pod.shared) && of_base == is_base =>
+        Some((shared, of_stable, field))
+            if pod.body.is_none() && Arc::ptr_eq(shared, &pod.shared) && of_stable == is_stable =>
         {
             field.or((pod.node() != node).then(|| tied_by(snapshot)))
         }
@@ -62,7 +62,7 @@ pub(crate) fn wrong_field<'a>(
             let field = wrong_shared_field(context, position, pod, &goal);
             // A pod for another node than the action's tells nothing of the others.
             let is_of_all = pod.body.is_none() && pod.node() == node;
-            *seen = is_of_all.then_some((&pod.shared, is_base, field));
+            *seen = is_of_all.then_some((&pod.shared, is_stable, field));
             field
         }
     }

@@ -140,8 +140,8 @@ impl<'s> HistoryCheck<'s> {
         if self.is_carried(member.hash, |carrying| carrying.live) {
             return live();
         }
-        if self.context.goals.base().is_some_and(|base| base.view.uid == member.view.uid) {
-            return Some(ViolationKind::BaseDeleted);
+        if self.context.goals.stable().is_some_and(|stable| stable.view.uid == member.view.uid) {
+            return Some(ViolationKind::StableRevisionDeleted);
         }
         if is_undone_lately(self.context.snapshot, member) {
             return Some(ViolationKind::UndoneDeleted);

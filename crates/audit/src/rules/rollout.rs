@@ -33,7 +33,7 @@ pub(crate) fn check(context: &Context<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// Only the current revision is marked, and base where an undo begins, with the number that the current one has after the list; and each
+/// Only the current revision is marked, and the stable revision where an undo begins, with the number that the current one has after the list; and each
 /// mark is true.
 fn wrong_mark(
     context: &Context<'_>,
@@ -52,9 +52,13 @@ fn wrong_mark(
     let (Some(rollout), Some(current), Some(name)) = (rollout, context.lineage.current(), name) else {
         return Some(wrong);
     };
-    let is_base =
-        || rollout.base.as_ref().is_some_and(|base| base.view.uid == context.snapshot.revision(revision).uid);
-    let is_marked = if name == "restored" { is_base() } else { current.position == revision };
+    let is_stable = || {
+        rollout
+            .stable
+            .as_ref()
+            .is_some_and(|stable| stable.view.uid == context.snapshot.revision(revision).uid)
+    };
+    let is_marked = if name == "restored" { is_stable() } else { current.position == revision };
     if !is_marked {
         return Some(wrong);
     }

@@ -157,7 +157,7 @@ fn is_it(view: &NodeView<'_>, named: &ObjectRef) -> bool {
 fn begins(context: &Context<'_>, fleet: &Fleet, node: NodeIx) -> bool {
     let (view, counts) = (context.snapshot.node(node), fleet.nodes.at(node));
     let is_held =
-        context.goals.is_held(node) && !context.goals.may_come_back_as_base(node, counts.has_ready());
+        context.goals.is_held(node) && !context.goals.may_come_back_as_stable(node, counts.has_ready());
     rules(context.snapshot).is_some()
         && context.turns.of(node).is_none()
         && !view.unreachable
@@ -202,7 +202,7 @@ fn ends(context: &Context<'_>, fleet: &Fleet, node: NodeIx) -> bool {
             PodStage::Live(rank) => {
                 let is_kept = !rank.is_outdated()
                     || (context.goals.is_held(node)
-                        && !context.goals.may_come_back_as_base(node, rank.is_ready()));
+                        && !context.goals.may_come_back_as_stable(node, rank.is_ready()));
                 Some((is_older, is_kept && (is_older || rank.is_available())))
             }
             PodStage::Terminating => Some((false, false)),

@@ -1,4 +1,4 @@
-//! The rule of a restored template: it is that of base, and comes once the marks of its undo are there.
+//! The rule of a restored template: it is that of the stable revision, and comes once the marks of its undo are there.
 
 use crate::facts::lineage::Member;
 use crate::fleet::context::Context;
@@ -64,8 +64,8 @@ fn wrong_object(
         return Some("revision");
     };
     let failed = undone_number(snapshot, lineage)?;
-    let is_base = context.goals.base().is_some_and(|base| base.view.uid == member.view.uid);
-    if has_failed(member.view, prefix) || !is_base || restored_at(member, prefix, failed).is_none() {
+    let is_stable = context.goals.stable().is_some_and(|stable| stable.view.uid == member.view.uid);
+    if has_failed(member.view, prefix) || !is_stable || restored_at(member, prefix, failed).is_none() {
         return Some("revision");
     }
     let mut template = member.view.data.pointer("/spec/template").cloned().unwrap_or_default();

@@ -89,20 +89,20 @@ fn warnings(plan: &Plan) -> BTreeMap<String, Value> {
 struct RolloutAnswer {
     /// The marks that this plan sets, with the text after number and instant; null for a removed one.
     marks: BTreeMap<String, Option<String>>,
-    /// The name of the base revision.
-    base: Option<String>,
-    /// The nodes whose new pod is base's, by name.
-    base_creates: Vec<NodeName>,
+    /// The name of the stable revision.
+    stable: Option<String>,
+    /// The nodes whose new pod is the stable revision's, by name.
+    stable_creates: Vec<NodeName>,
 }
 
 impl RolloutAnswer {
     fn new(plan: &Plan) -> Self {
         let rollout = plan.report.rollout.as_ref();
-        let base_hash = rollout.and_then(|rollout| rollout.base_hash.as_deref());
+        let stable_hash = rollout.and_then(|rollout| rollout.stable_hash.as_deref());
         let mut answer = RolloutAnswer {
             marks: BTreeMap::new(),
-            base: rollout.and_then(|rollout| rollout.base.clone()),
-            base_creates: Vec::new(),
+            stable: rollout.and_then(|rollout| rollout.stable.clone()),
+            stable_creates: Vec::new(),
         };
         for action in &plan.actions {
             match action {
@@ -114,8 +114,8 @@ impl RolloutAnswer {
                         (name.to_owned(), value.as_ref().map(rest))
                     }));
                 }
-                Action::CreatePod { node, pod, .. } if base_hash == Some(pod.revision_hash()) => {
-                    answer.base_creates.push(node.clone());
+                Action::CreatePod { node, pod, .. } if stable_hash == Some(pod.revision_hash()) => {
+                    answer.stable_creates.push(node.clone());
                 }
                 _ => {}
             }

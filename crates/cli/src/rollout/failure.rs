@@ -9,10 +9,12 @@ use jiff::SignedDuration;
 const MOST_NAMES: usize = 10;
 
 /// The consequence of too many failures, and the signs of one; each line with its label.
-pub(super) fn lines(policy: &FailurePolicy, has_base: bool) -> Vec<(&'static str, String)> {
-    let follows = match (policy.action, has_base) {
+pub(super) fn lines(policy: &FailurePolicy, has_stable: bool) -> Vec<(&'static str, String)> {
+    let follows = match (policy.action, has_stable) {
         (FailureAction::RollBack, true) => "all nodes go back to the version before",
-        (FailureAction::RollBack, false) => "the rollout stops, since there is no base to go back to",
+        (FailureAction::RollBack, false) => {
+            "the rollout stops, since there is no stable revision to go back to"
+        }
         (FailureAction::Undo, true) => "the DaemonSet gets the template of the version before back",
         (FailureAction::Undo, false) => "the rollout stops, since there is no template to go back to",
         _ => "the rollout stops",

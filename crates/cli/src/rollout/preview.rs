@@ -32,7 +32,7 @@ struct Preview<'a> {
     /// The revision that is rolled out.
     revision: Option<&'a CurrentRevision>,
     /// The revision of the nodes that the rollout has not reached.
-    base: Option<&'a str>,
+    stable: Option<&'a str>,
     stage: &'a RolloutStage,
     /// Nodes that take part.
     nodes: u32,
@@ -133,7 +133,7 @@ impl<'a> Preview<'a> {
             name: steered.full_name(),
             now: input.recording.now,
             revision: plan.report.current_revision.as_ref(),
-            base: report.base.as_deref(),
+            stable: report.stable.as_deref(),
             stage: &report.stage,
             nodes: report.nodes,
             waves: waves(steered, input.recording.daemon_set.spec.min_ready_seconds),
@@ -225,9 +225,9 @@ impl<'a> Preview<'a> {
         }
         lines.extend(self.failure());
         let may_hold = !self.waves.is_empty() || !self.stops.is_empty();
-        if self.base.is_none() && !self.is_over() && may_hold {
+        if self.stable.is_none() && !self.is_over() && may_hold {
             let gets = "no old revision is left: a missing pod of a held node gets the new version";
-            lines.push(("No base", gets.to_owned()));
+            lines.push(("No stable revision", gets.to_owned()));
         }
         lines
     }
@@ -237,9 +237,9 @@ impl<'a> Preview<'a> {
             || "unknown".to_owned(),
             |revision| format!("{} #{}, {}", revision.name, revision.number, words::origin(revision.origin)),
         );
-        match self.base {
-            Some(base) => format!("{revision}; base {base}"),
-            None => format!("{revision}; no base"),
+        match self.stable {
+            Some(stable) => format!("{revision}; stable {stable}"),
+            None => format!("{revision}; no stable revision"),
         }
     }
 
@@ -287,7 +287,7 @@ impl<'a> Preview<'a> {
                 let nothing = "nothing is judged: a version that fails goes on as far as the limits let it";
                 vec![("Failure", nothing.to_owned())]
             }
-            Some(policy) => failure::lines(policy, self.base.is_some() || self.is_over()),
+            Some(policy) => failure::lines(policy, self.stable.is_some() || self.is_over()),
         }
     }
 }

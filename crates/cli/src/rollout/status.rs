@@ -39,7 +39,7 @@ struct StatusData<'a> {
 #[serde(rename_all = "camelCase")]
 struct RolloutData<'a> {
     stage: &'a RolloutStage,
-    base: Option<&'a str>,
+    stable: Option<&'a str>,
     nodes: u32,
     updated: u32,
     waves: Vec<WaveLine>,
@@ -142,7 +142,7 @@ impl RolloutLook {
         drop(snapshot);
         // kubectl looks at the strategy of the DaemonSet, which is OnDelete where another one is driven. Whether that is so, a policy that
         // is invalid does not tell.
-        let is_driven = input.recording.policy.drive.is_some();
+        let is_driven = input.recording.policy.external_controller.is_some();
         let is_refused = kubectl.code != 0 && !input.policy_problems.is_empty();
         let kubectl = if is_driven || is_refused { Answer::default() } else { kubectl };
         let steered = Steered::of_input(&input, &plan, plugin());
@@ -247,7 +247,7 @@ fn data<'a>(
     let recording = &input.recording;
     let rollout = Steered::of_input(input, plan, plugin()).map(|steered| RolloutData {
         stage: &steered.report.stage,
-        base: steered.report.base.as_deref(),
+        stable: steered.report.stable.as_deref(),
         nodes: steered.report.nodes,
         updated: steered.report.updated,
         waves: steered.waves(),

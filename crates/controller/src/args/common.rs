@@ -141,7 +141,9 @@ impl CommonArgs {
             |(flag, result): &(&str, Result<(), String>)| Some(format!("{flag}: {}", result.as_ref().err()?));
         let mut problems: Vec<String> = of_all.iter().chain(own).filter_map(problem).collect();
         let policy = policy(self.policy.as_deref(), self.overrides());
-        if role != ProcessRole::Driver && policy.as_ref().is_ok_and(|policy| policy.drive.is_some()) {
+        if role != ProcessRole::Driver
+            && policy.as_ref().is_ok_and(|policy| policy.external_controller.is_some())
+        {
             problems.push("policy.drive: only a process with --drive drives updates".to_owned());
         }
         match policy {

@@ -72,11 +72,12 @@ impl FleetMetrics {
             budget: match report.strategy {
                 Some(StrategyInForce::Replace(_)) => Some(BudgetFigures {
                     limit: budget.max_unavailable,
-                    used: budget.unavailable + budget.lost,
+                    used: budget.unavailable + budget.down_after_update,
                 }),
-                Some(StrategyInForce::Surge(_)) => {
-                    Some(BudgetFigures { limit: budget.max_surge, used: budget.doubled + budget.lost })
-                }
+                Some(StrategyInForce::Surge(_)) => Some(BudgetFigures {
+                    limit: budget.max_surge,
+                    used: budget.surging + budget.down_after_update,
+                }),
                 _ => None,
             },
             is_spent_before_start: plan

@@ -112,8 +112,8 @@ impl Policies {
     /// rest. To drive here would leave nodes that join without a pod.
     fn read_as_controller(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
         let (policy, unreadable) = with_annotations(&self.of_file, ds, granted);
-        let is_driven = policy.drive.is_some();
-        let policy = Some(policy.drive(None));
+        let is_driven = policy.external_controller.is_some();
+        let policy = Some(policy.external_controller(None));
         let reading = PolicyReading { policy, problem: unreadable, turns_of: TurnsOf::This };
         // Without `drive` each turn would end here as soon as the driver has begun it.
         if is_driven { reading.leaving_turns(PolicyEvent::not_driven(ds)) } else { reading }
@@ -122,9 +122,9 @@ impl Policies {
     /// A policy that can't be read drives nothing: nobody knows within which limits.
     fn read_as_driver(&self, ds: &DaemonSet, granted: &Granted) -> PolicyReading {
         let of_file = self.of_file_of_driver(ds);
-        let concerns_it = of_file.drive.is_some() || annotations(ds).next().is_some();
+        let concerns_it = of_file.external_controller.is_some() || annotations(ds).next().is_some();
         let (policy, problem) = match with_annotations(&of_file, ds, granted) {
-            (policy, None) => (Some(policy).filter(|policy| policy.drive.is_some()), None),
+            (policy, None) => (Some(policy).filter(|policy| policy.external_controller.is_some()), None),
             (_, Some(problem)) => (None, Some(problem).filter(|_| concerns_it)),
         };
         PolicyReading { policy, problem, turns_of: TurnsOf::This }
@@ -133,7 +133,11 @@ impl Policies {
     /// The policy of the file is for the DaemonSets that can be driven.
     fn of_file_of_driver(&self, ds: &DaemonSet) -> Policy {
         let of_file = self.of_file.clone();
-        if ds.spec.update_strategy.kind == "OnDelete" { of_file } else { of_file.drive(None).turn(None) }
+        if ds.spec.update_strategy.kind == "OnDelete" {
+            of_file
+        } else {
+            of_file.external_controller(None).turn(None)
+        }
     }
 
     /// Whether this process is a driver, and the policy of the DaemonSet asks for no driven turns: those that it has end. A policy that
@@ -146,7 +150,7 @@ impl Policies {
         let read = self.of_file_of_driver(ds).with_annotations(ds, &Permissions::all(), yaml::read);
         // With another strategy the turns are those of the controller that carries it out.
         let ends = |policy: &Policy| policy.turn.is_none() || ds.spec.update_strategy.kind == "OnDelete";
-        read.is_ok_and(|policy| policy.drive.is_none() && ends(&policy))
+        read.is_ok_and(|policy| policy.external_controller.is_none() && ends(&policy))
     }
 }
 
@@ -339,7 +343,8 @@ mod tests {
         assert!(!has_stopped(ProcessRole::Driver, "RollingUpdate", "turn: {}"), "they are the controller's");
         assert!(!has_stopped(ProcessRole::Controller, "OnDelete", "{}"), "it plans each DaemonSet");
         let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
-        let file = Policy::default().drive(Some(drive)).turn(TurnMode::Take(TurnPolicy::default()));
+        let file =
+            Policy::default().external_controller(Some(drive)).turn(TurnMode::Take(TurnPolicy::default()));
         let policies = Policies::new(file, ProcessRole::Driver);
         assert!(!policies.has_stopped_driving(&ds("OnDelete", json!({}))));
         assert!(
@@ -399,7 +404,10 @@ mod tests {
     #[test]
     fn a_driver_plans_only_what_asks_to_be_driven() {
         let driven = read(ProcessRole::Driver, &with_policy("OnDelete", DRIVE));
-        assert!(driven.policy.is_some_and(|policy| policy.drive.is_some()) && driven.problem.is_none());
+        assert!(
+            driven.policy.is_some_and(|policy| policy.external_controller.is_some())
+                && driven.problem.is_none()
+        );
         for (strategy, text, expected) in [
             ("OnDelete", "{}", None),
             ("RollingUpdate", "{}", None),
@@ -415,7 +423,7 @@ mod tests {
     #[test]
     fn the_file_of_a_driver_drives_every_daemon_set_with_on_delete() {
         let drive = from_value(json!({"type": "RollingUpdate"})).unwrap();
-        let policies = Policies::new(Policy::default().drive(Some(drive)), ProcessRole::Driver);
+        let policies = Policies::new(Policy::default().external_controller(Some(drive)), ProcessRole::Driver);
         assert!(policies.read(&ds("OnDelete", json!({})), &Granted::default()).policy.is_some());
         let other = policies.read(&ds("RollingUpdate", json!({})), &Granted::default());
         assert_eq!((other.policy, other.problem), (None, None));
@@ -429,7 +437,7 @@ mod tests {
         );
         assert_eq!(reason(&reading), Some("UpdateNotDriven"));
         let policy = reading.policy.unwrap();
-        assert!(policy.drive.is_none());
+        assert!(policy.external_controller.is_none());
         assert_eq!(policy.rollout.unwrap().waves.len(), 1, "held nodes keep the old version");
     }
 

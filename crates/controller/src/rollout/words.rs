@@ -69,9 +69,9 @@ impl Words<'_> {
             RolloutStage::Stopped { reason, .. } | RolloutStage::RolledBack { reason, .. } => reason.as_str(),
             _ => "",
         };
-        let follows = match (&self.rollout.stage, &self.rollout.base) {
-            (RolloutStage::RolledBack { .. }, Some(base)) => format!("All nodes go back to {base}"),
-            (_, Some(base)) if self.is_undone() => format!("The template of {base} comes back"),
+        let follows = match (&self.rollout.stage, &self.rollout.stable) {
+            (RolloutStage::RolledBack { .. }, Some(stable)) => format!("All nodes go back to {stable}"),
+            (_, Some(stable)) if self.is_undone() => format!("The template of {stable} comes back"),
             _ => match self.stays() {
                 Some(why) => format!("No further pod is replaced, and {why}"),
                 None => "No further pod is replaced".to_owned(),
@@ -112,10 +112,10 @@ impl Words<'_> {
     }
 
     pub(super) fn rolled_back(&self) -> RolloutEvent {
-        let base = self.rollout.base.as_deref().unwrap_or("the version before");
+        let stable = self.rollout.stable.as_deref().unwrap_or("the version before");
         warning(
             "RolloutRolledBack",
-            format!("All nodes are back on {base}, since {} has failed", self.revision()),
+            format!("All nodes are back on {stable}, since {} has failed", self.revision()),
         )
     }
 

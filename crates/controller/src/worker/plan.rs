@@ -89,7 +89,7 @@ pub(super) struct Audited {
 }
 
 /// The safety rules that a plan breaks. `list` gives the objects of the plan, of which the auditor needs none but in a rollout towards a
-/// base that the last plan did not know.
+/// the stable revision that the last plan did not know.
 ///
 /// # Errors
 /// Every problem of the listed objects.
@@ -136,7 +136,7 @@ impl Worker {
         let is_steered = state.in_flight.driver.policy().rollout.is_some();
         let is_due = self.verification.is_due();
         // A comparison with the plan of all objects needs these as they are in the changes; so does the audit of a steered
-        // rollout, where it knows another base.
+        // rollout, where it knows another stable revision.
         let log = (is_due || is_steered).then_some(log);
         let input = OnceCell::new();
         let list = || {

@@ -80,8 +80,8 @@ impl Worker {
     fn stop_driving(&self, key: &Key, state: &mut PerDaemonSet) {
         self.metrics.forget(key);
         self.turns.stop(key);
-        if state.in_flight.driver.policy().drive.is_some() {
-            state.in_flight.driver.set_policy(self.policies.of_file().clone().drive(None));
+        if state.in_flight.driver.policy().external_controller.is_some() {
+            state.in_flight.driver.set_policy(self.policies.of_file().clone().external_controller(None));
             self.turns.look_for_leftovers();
         }
     }

@@ -51,20 +51,20 @@ impl Invariants {
             .map(|(_, pod)| pod)
             .collect();
         let nodes = objects.keys().filter(|id| id.kind == Kind::Node).map(|id| id.name.as_str());
-        let (mut unavailable, mut doubled) = (0, 0);
+        let (mut unavailable, mut surging) = (0, 0);
         for node in nodes {
             let here: Vec<&Value> = pods.iter().copied().filter(|pod| node_of(pod) == node).collect();
             unavailable += usize::from(!here.iter().any(|pod| is_available(pod)));
-            doubled += usize::from(here.iter().filter(|pod| !is_finished(pod)).count() > 1);
+            surging += usize::from(here.iter().filter(|pod| !is_finished(pod)).count() > 1);
             self.check_duplicates(node, &here, changed);
         }
         self.worst_unavailable = self.worst_unavailable.max(unavailable);
-        self.worst_surge = self.worst_surge.max(doubled);
+        self.worst_surge = self.worst_surge.max(surging);
         if unavailable > self.max_unavailable {
             self.broken.push(format!("{unavailable} nodes are down after {changed:?} was {change_kind:?}"));
         }
-        if doubled > self.max_surge {
-            self.broken.push(format!("{doubled} nodes have two pods after {changed:?} was {change_kind:?}"));
+        if surging > self.max_surge {
+            self.broken.push(format!("{surging} nodes have two pods after {changed:?} was {change_kind:?}"));
         }
     }
 

@@ -175,7 +175,7 @@ fn counted(plan: &Plan, recording: &Recording) -> BTreeMap<String, f64> {
         node.pods.iter().any(|pod| !pod.updated && !is_gone(pod.state))
     };
     for node in &plan.report.nodes {
-        let BudgetUse { unavailable, lost, .. } = node.counts;
+        let BudgetUse { unavailable, down_after_update: lost, .. } = node.counts;
         if node.placement == NodePlacement::Run {
             add("desired_nodes".to_owned());
             if is_live_and_outdated(node) {

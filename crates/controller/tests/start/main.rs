@@ -245,7 +245,7 @@ fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
 fn a_file_drives_only_with_the_flag() {
     let path = file("drive.yaml", "drive: {type: RollingUpdate}\n");
     let path = format!("--policy={}", path.display());
-    assert!(check(&["--drive", &path]).is_ok_and(|policy| policy.drive.is_some()));
+    assert!(check(&["--drive", &path]).is_ok_and(|policy| policy.external_controller.is_some()));
     assert_eq!(
         check(&[&path]),
         Err(vec!["policy.drive: only a process with --drive drives updates".to_owned()])

@@ -183,8 +183,8 @@ impl Kept {
             Some((self.revisions.get_mut(position)?, self.revision_facts.get_mut(position)?))
         }) {
             Some((old, old_facts)) => {
-                let is_base = |rollout: &KeptRollout| rollout.has_base(old.metadata.uid.as_str());
-                if old.data != revision.data && self.rollout.as_deref().is_some_and(is_base) {
+                let is_stable = |rollout: &KeptRollout| rollout.has_stable(old.metadata.uid.as_str());
+                if old.data != revision.data && self.rollout.as_deref().is_some_and(is_stable) {
                     // The nodes were placed by the template that it had.
                     return Err(NeedsLists::NotKept);
                 }
@@ -250,16 +250,16 @@ impl Kept {
 
     /// The parts of the history that evaluations depend on.
     pub(super) fn history_facts_of(&self, history: &History<'_>) -> HistoryFacts {
-        let base = self.rollout.as_ref().and_then(|rollout| rollout.base_in(history));
+        let stable = self.rollout.as_ref().and_then(|rollout| rollout.stable_in(history));
         let meaning = |hash: &str| {
             let HashMeaning { evidence, revision: position } = HashMeaning::new(history, hash);
             let revision = position.map(|position| history.revision(position));
             HashFacts {
                 evidence,
-                // Of the current one as well: on the way back to base its pods are the candidates.
+                // Of the current one as well: on the way back to the stable revision its pods are the candidates.
                 number: revision.map(|revision| revision.number),
                 relabels: revision.is_some_and(|revision| history.relabels_pods_of(revision)),
-                is_base: base.as_ref().is_some_and(|base| base.is_revision_of(position)),
+                is_stable: stable.as_ref().is_some_and(|stable| stable.is_revision_of(position)),
                 revision: revision.and_then(|revision| revision.view).map(|view| view.uid.into()),
             }
         };
@@ -268,7 +268,7 @@ impl Kept {
             current_hash: history.current_hash().to_owned(),
             created_at: history.current().view.and_then(|view| view.created_at),
             exists: history.current().view.is_some(),
-            is_awaited: history.awaits_current(self.spec.policy.drive.is_some()),
+            is_awaited: history.awaits_current(self.spec.policy.external_controller.is_some()),
             hashes: BTreeMap::from_iter(hashes),
         }
     }

@@ -219,7 +219,7 @@ impl Kept {
             hashes: self.objects.live_hashes().collect(),
             next_change: changes.map(|(at, reason, _)| (*at, *reason)).into_iter().chain(expiry).min(),
             place_free_at: places_free.map(|(at, _)| *at),
-            taken: names(&evaluations.taken),
+            deleted_by_update: names(&evaluations.deleted_by_update),
             held_without_pod: names(&evaluations.held_without_pod),
             rollout: self.rollout.as_ref().and_then(|rollout| rollout.known(slots.iter().copied())),
             notes: notes.collect(),

@@ -211,7 +211,7 @@ impl Steps<'_> {
         let of_pods = of_pods.flatten().filter(|at| snapshot.now() < *at);
         let of_memory = memory.and_then(|memory| {
             let spec = snapshot.spec();
-            let taken = SignedDuration::from_secs(spec.policy.taken_expiry_seconds.into());
+            let taken = SignedDuration::from_secs(spec.policy.deleted_by_update_expiry_seconds.into());
             let name = snapshot.node(node).name;
             let pull_pods = self.fleet.pull_pods_of(node).iter().map(|pod| pod.view.uid);
             // A change in place may be refused for a pod that is available.

@@ -70,7 +70,7 @@ pub(super) struct Instants {
     pub(super) due: Option<Timestamp>,
     /// The first change that time alone brings, with the reason to look again.
     pub(super) change: Option<(Timestamp, RequeueReason)>,
-    /// When it stops being doubled.
+    /// When it stops being surging.
     pub(super) place_free: Option<Timestamp>,
     /// When its update was refused, for a candidate.
     pub(super) refused_at: Option<Timestamp>,
@@ -249,7 +249,7 @@ pub(super) struct KeptEvaluations {
     /// Nodes that lose their available pods [last](Figure::LeavesLast), in the order of their going.
     pub(super) leaving_last: BTreeSet<(bool, Named)>,
     pub(super) creating: BTreeSet<Named>,
-    pub(super) taken: BTreeSet<Slot>,
+    pub(super) deleted_by_update: BTreeSet<Slot>,
     pub(super) held_without_pod: BTreeSet<Slot>,
     pub(super) due: BTreeSet<(Timestamp, Slot)>,
     pub(super) changes: BTreeSet<(Timestamp, RequeueReason, Slot)>,
@@ -365,7 +365,7 @@ impl KeptEvaluations {
         if counts(Figure::LeavesLast) {
             change(&mut self.leaving_last, Some((has(Effect::Leaves), node.clone())), is_added);
         }
-        change(&mut self.taken, counts(Figure::Taken).then_some(slot), is_added);
+        change(&mut self.deleted_by_update, counts(Figure::DeletedByUpdate).then_some(slot), is_added);
         change(&mut self.held_without_pod, counts(Figure::HeldWithoutPod).then_some(slot), is_added);
         if let Some(rare) = &evaluation.rare {
             self.change_rare(node, rare, is_added);

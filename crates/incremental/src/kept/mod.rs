@@ -100,8 +100,8 @@ struct HashFacts {
     number: Option<i64>,
     /// Its pods need another label.
     relabels: bool,
-    /// Its pods are those of the base of a rollout.
-    is_base: bool,
+    /// Its pods are those of the stable revision of a rollout.
+    is_stable: bool,
     /// The uid of its revision: a change in place depends on its template.
     revision: Option<Box<str>>,
 }
@@ -339,9 +339,9 @@ impl Kept {
         self.rollout.iter().flat_map(move |rollout| rollout.wave_matches(slot))
     }
 
-    /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not base.
-    pub(crate) fn base_placement(&self, slot: Slot, uid: &str) -> Option<Placement> {
-        let rollout = self.rollout.as_ref().filter(|rollout| rollout.has_base(uid))?;
+    /// Whether the node in this slot should run a pod of the revision with this uid; `None` if that one is not the stable revision.
+    pub(crate) fn stable_placement(&self, slot: Slot, uid: &str) -> Option<Placement> {
+        let rollout = self.rollout.as_ref().filter(|rollout| rollout.has_stable(uid))?;
         rollout.placement_of(slot)
     }
 

@@ -29,7 +29,7 @@ impl Kept {
     /// the plan can touch. `memory` observes the objects.
     ///
     /// # Errors
-    /// [`NeedsLists::NotKept`] if a rollout has another base, [`NeedsLists::Bug`] after a bug: all objects must be listed again. The
+    /// [`NeedsLists::NotKept`] if a rollout has another stable revision, [`NeedsLists::Bug`] after a bug: all objects must be listed again. The
     /// memory is then as it was.
     pub(crate) fn plan(&mut self, memory: &mut Memory, at: ObservedAt) -> Result<Plan, NeedsLists> {
         let clock_goes_back = at.now < self.now;
@@ -54,7 +54,7 @@ impl Kept {
         }
         let created = plan.actions.iter().find_map(|action| match action {
             Action::CreatePod { reason: CreateReason::PullImages, .. } => None,
-            Action::CreatePod { pod, .. } if !pod.shared.is_base => Some(&pod.shared),
+            Action::CreatePod { pod, .. } if !pod.shared.is_stable => Some(&pod.shared),
             _ => None,
         });
         if let Some(template) = created {
@@ -114,7 +114,7 @@ impl Kept {
                 return Ok((changed, part));
             }
             let mut rollout = self.rollout.take();
-            // A decision that ends at once has no goals: a rollout that was made of one knows no base.
+            // A decision that ends at once has no goals: a rollout that was made of one knows no stable revision.
             let looked_at = rollout.as_deref_mut().filter(|_| ends_at_once(&self.spec).is_none());
             let evaluated = self.evaluate(&changed, part, at, looked_at);
             self.rollout = rollout;

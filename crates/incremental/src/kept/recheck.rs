@@ -228,7 +228,12 @@ impl Recheck {
                 self.pulls_by_time.remove(&(pull.at, name.clone()));
             }
         }
-        before.taken().keys().filter(|node| !after.taken().contains_key(*node)).cloned().collect()
+        before
+            .deleted_by_update()
+            .keys()
+            .filter(|node| !after.deleted_by_update().contains_key(*node))
+            .cloned()
+            .collect()
     }
 }
 

@@ -10,8 +10,8 @@ use super::waves::{Members, Orders, Turn, WavePlace};
 use crate::NeedsLists;
 use daemonset::NodeView;
 use daemonset::internal::{
-    Base, Fleet, History, KnownBase, KnownRollout, NodeIx, Placement, RolloutDecision, RolloutFacts,
-    RolloutNode, RolloutSums, TimeRange, TimestampSet, WaveFigures, WaveNodes, judged_by, live_pods,
+    Fleet, History, KnownRollout, KnownStable, NodeIx, Placement, RolloutDecision, RolloutFacts, RolloutNode,
+    RolloutSums, Stable, TimeRange, TimestampSet, WaveFigures, WaveNodes, judged_by, live_pods,
     wave_selector,
 };
 use daemonset::kubernetes::Selector;
@@ -22,10 +22,10 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The rollout of the current revision, whose base stays the same.
+/// The rollout of the current revision, whose stable revision stays the same.
 #[derive(Debug, Clone)]
 pub(super) struct KeptRollout {
-    base: Option<KnownBase>,
+    stable: Option<KnownStable>,
     waves: Vec<Members>,
     orders: Orders,
     /// By slot.
@@ -36,11 +36,11 @@ pub(super) struct KeptRollout {
     /// The same as a list; `None` where one of them has changed since.
     failing_list: Option<Arc<[FailingNode]>>,
     live: LiveHashes,
-    /// How many nodes do not take part, but are wanted by the template of base.
-    wanted_by_base: u32,
+    /// How many nodes do not take part, but are wanted by the template of the stable revision.
+    wanted_by_stable: u32,
     /// As the last plan found it.
     decision: Option<Arc<RolloutDecision>>,
-    /// The live pods of each revision that base was chosen by; `None` where it must be chosen anew.
+    /// The live pods of each revision that stable revision was chosen by; `None` where it must be chosen anew.
     chosen_by: Option<Vec<u32>>,
     /// Nodes whose facts or waves have changed since the last plan.
     changed: BTreeSet<Slot>,
@@ -51,8 +51,8 @@ pub(super) struct KeptRollout {
 struct Member {
     name: NodeName,
     node: RolloutNode,
-    /// Its placement by the template of base, if there is one.
-    by_base: Option<Placement>,
+    /// Its placement by the template of the stable revision, if there is one.
+    by_stable: Option<Placement>,
     live: Arc<[Arc<str>]>,
 }
 
@@ -119,9 +119,9 @@ impl Counted {
 
 impl KeptRollout {
     /// Without nodes, and before the decision about it.
-    fn new(policy: &RolloutPolicy, base: Option<KnownBase>) -> Self {
+    fn new(policy: &RolloutPolicy, stable: Option<KnownStable>) -> Self {
         KeptRollout {
-            base,
+            stable,
             waves: Vec::new(),
             orders: Orders::default(),
             nodes: Vec::new(),
@@ -129,7 +129,7 @@ impl KeptRollout {
             failing: BTreeMap::new(),
             failing_list: None,
             live: LiveHashes::default(),
-            wanted_by_base: 0,
+            wanted_by_stable: 0,
             decision: None,
             chosen_by: None,
             changed: BTreeSet::new(),
@@ -141,19 +141,19 @@ impl KeptRollout {
         let snapshot = listed.snapshot;
         let policy = snapshot.spec().policy.rollout.as_ref()?;
         let decided = listed.steps.and_then(|steps| Some((steps, &*steps.fleet.goals.rollout()?.known)));
-        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, known)| known.base.clone()));
+        let mut rollout = KeptRollout::new(policy, decided.and_then(|(_, known)| known.stable.clone()));
         rollout.nodes.reserve_exact(listed.order.len());
         for ((slot, position), (_, node)) in (0..).zip(&*listed.order).zip(&objects.nodes) {
             let KeptNode { name, placement, .. } = &node.facts;
             let (node, live) = match decided {
                 Some((steps, known)) => {
                     let live = rollout.live.add(live_hashes(&steps.fleet, &steps.history, *position));
-                    (RolloutNode { base_placement: None, ..known.nodes.at(*position).clone() }, live)
+                    (RolloutNode { stable_placement: None, ..known.nodes.at(*position).clone() }, live)
                 }
                 None => (RolloutNode::new(RolloutFacts::NONE), Arc::default()),
             };
-            let by_base = rollout.placement_by_base(snapshot.node(*position), *placement);
-            rollout.nodes.push(Some(Member { name: name.clone(), node, by_base, live }));
+            let by_stable = rollout.placement_by_stable(snapshot.node(*position), *placement);
+            rollout.nodes.push(Some(Member { name: name.clone(), node, by_stable, live }));
             rollout.count(slot, true);
         }
         // The plan has matched those that take part.
@@ -185,9 +185,9 @@ impl KeptRollout {
         Some(rollout)
     }
 
-    /// The placement of a node by the template of base, from that by the current one.
-    fn placement_by_base(&self, node: &NodeView<'_>, placement: Placement) -> Option<Placement> {
-        self.base.as_ref().map(|base| base.placement(node, placement))
+    /// The placement of a node by the template of the stable revision, from that by the current one.
+    fn placement_by_stable(&self, node: &NodeView<'_>, placement: Placement) -> Option<Placement> {
+        self.stable.as_ref().map(|stable| stable.placement(node, placement))
     }
 
     /// Puts a node with these labels and taints, and this placement by the current template, among the nodes. Returns
@@ -200,12 +200,12 @@ impl KeptRollout {
         selectors: &[Option<Selector<'_>>],
     ) -> bool {
         let slot = *slot;
-        let by_base = self.placement_by_base(view, placement);
+        let by_stable = self.placement_by_stable(view, placement);
         let matches = selectors.iter().map(|selector| selector.as_ref());
         let matches = matches.map(|selector| selector.is_none_or(|selector| selector.matches(view.labels)));
         let matches: Vec<bool> = matches.collect();
         let has_same_waves = || self.wave_matches(slot).eq(matches.iter().copied());
-        if self.member(slot).is_some_and(|old| old.by_base == by_base) && has_same_waves() {
+        if self.member(slot).is_some_and(|old| old.by_stable == by_stable) && has_same_waves() {
             return false;
         }
         // It leaves the orders of its waves, and enters others with the same facts.
@@ -223,7 +223,7 @@ impl KeptRollout {
             *place = Some(Member {
                 name: name.clone(),
                 node: RolloutNode::new(RolloutFacts::NONE),
-                by_base,
+                by_stable,
                 live,
             });
         }
@@ -306,9 +306,9 @@ impl KeptRollout {
         self.waves.iter().map(move |wave| wave.matches(slot))
     }
 
-    /// The placement of a node by the template of base.
+    /// The placement of a node by the template of the stable revision.
     pub(super) fn placement_of(&self, slot: Slot) -> Option<Placement> {
-        self.member(slot)?.by_base
+        self.member(slot)?.by_stable
     }
 
     fn member(&self, slot: Slot) -> Option<&Member> {
@@ -317,21 +317,21 @@ impl KeptRollout {
 
     /// Adds a node to the sums, or takes it out of them.
     fn count(&mut self, slot: Slot, is_added: bool) {
-        let KeptRollout { nodes, sums, failing, failing_list, wanted_by_base, .. } = self;
+        let KeptRollout { nodes, sums, failing, failing_list, wanted_by_stable, .. } = self;
         let Some(Some(member)) = nodes.get(slot as usize) else { return };
         let facts = &member.node.facts;
-        let is_wanted_by_base = !facts.takes_part && member.by_base == Some(Placement::Run);
+        let is_wanted_by_stable = !facts.takes_part && member.by_stable == Some(Placement::Run);
         if facts.failing.is_now() {
             *failing_list = None;
         }
         if is_added {
             sums.change(&member.node, |sum| *sum += 1, Counted::add);
-            *wanted_by_base += u32::from(is_wanted_by_base);
+            *wanted_by_stable += u32::from(is_wanted_by_stable);
             let evidence = facts.failing.evidence.clone();
             failing.extend(evidence.map(|evidence| (member.name.clone(), evidence)));
         } else {
             sums.change(&member.node, |sum| *sum -= 1, Counted::remove);
-            *wanted_by_base -= u32::from(is_wanted_by_base);
+            *wanted_by_stable -= u32::from(is_wanted_by_stable);
             if facts.failing.is_now() {
                 failing.remove(&member.name);
             }
@@ -342,7 +342,7 @@ impl KeptRollout {
     /// those of the fleet's nodes, in their order.
     ///
     /// # Errors
-    /// [`NeedsLists::NotKept`] if there is another base: the placement of the nodes by its template is not known.
+    /// [`NeedsLists::NotKept`] if there is another stable revision: the placement of the nodes by its template is not known.
     pub(super) fn look_at(
         &mut self,
         fleet: &Fleet<'_>,
@@ -366,10 +366,10 @@ impl KeptRollout {
         }
         let live: Vec<u32> = live.into();
         if self.chosen_by.as_ref() != Some(&live) {
-            self.choose_base(fleet, history, live)?;
+            self.choose_stable(fleet, history, live)?;
         }
-        let base = self.base.as_ref().map(|base| (base, || self.wanted_by_base > 0));
-        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, base);
+        let stable = self.stable.as_ref().map(|stable| (stable, || self.wanted_by_stable > 0));
+        let decision = RolloutDecision::new(fleet.snapshot, history, policy, &self.sums, stable);
         let is_same = self.decision.as_ref().is_some_and(|old| old.has_goals_of(&decision));
         let changed = std::mem::take(&mut self.changed);
         let mut others: Vec<Slot> =
@@ -392,16 +392,16 @@ impl KeptRollout {
     }
 
     /// # Errors
-    /// [`NeedsLists::NotKept`] if these live pods of each revision make another one base.
-    fn choose_base(
+    /// [`NeedsLists::NotKept`] if these live pods of each revision make another one the stable revision.
+    fn choose_stable(
         &mut self,
         fleet: &Fleet<'_>,
         history: &History<'_>,
         live: Vec<u32>,
     ) -> Result<(), NeedsLists> {
-        let base = KnownBase::choose(fleet.snapshot, history, &live.clone().into(), self.base.as_ref());
-        let uid = |base: &Option<KnownBase>| base.as_ref().map(|base| Arc::clone(&base.uid));
-        let is_same = uid(&base) == uid(&self.base);
+        let stable = KnownStable::choose(fleet.snapshot, history, &live.clone().into(), self.stable.as_ref());
+        let uid = |stable: &Option<KnownStable>| stable.as_ref().map(|stable| Arc::clone(&stable.uid));
+        let is_same = uid(&stable) == uid(&self.stable);
         self.chosen_by = is_same.then_some(live);
         if is_same { Ok(()) } else { Err(NeedsLists::NotKept) }
     }
@@ -409,11 +409,11 @@ impl KeptRollout {
     /// The state of the rollout, with these nodes; `None` before the first decision.
     pub(super) fn known(&self, slots: impl Iterator<Item = Slot>) -> Option<KnownRollout> {
         let nodes = slots.filter_map(|slot| self.member(slot)).map(|member| RolloutNode {
-            base_placement: member.by_base.filter(|_| member.node.goal.is_base()),
+            stable_placement: member.by_stable.filter(|_| member.node.goal.is_stable()),
             ..member.node.clone()
         });
         Some(KnownRollout {
-            base: self.base.clone(),
+            stable: self.stable.clone(),
             decision: Arc::clone(self.decision.as_ref()?),
             nodes: Vec::from_iter(nodes).into(),
             waves: self.waves.iter().map(|wave| WaveNodes::Named(wave.names(), wave.figures)).collect(),
@@ -426,19 +426,19 @@ impl KeptRollout {
         self.decision.as_deref()
     }
 
-    /// The revisions have changed: another one may be base.
+    /// The revisions have changed: another one may be the stable revision.
     pub(super) fn revisions_changed(&mut self) {
         self.chosen_by = None;
     }
 
     /// Base in this history.
-    pub(super) fn base_in<'h>(&self, history: &History<'h>) -> Option<Base<'h>> {
-        self.base.as_ref().and_then(|known| Base::find(known, history))
+    pub(super) fn stable_in<'h>(&self, history: &History<'h>) -> Option<Stable<'h>> {
+        self.stable.as_ref().and_then(|known| Stable::find(known, history))
     }
 
-    /// Whether this revision is base.
-    pub(super) fn has_base(&self, uid: &str) -> bool {
-        self.base.as_ref().is_some_and(|base| *base.uid == *uid)
+    /// Whether this revision is the stable revision.
+    pub(super) fn has_stable(&self, uid: &str) -> bool {
+        self.stable.as_ref().is_some_and(|stable| *stable.uid == *uid)
     }
 }
 

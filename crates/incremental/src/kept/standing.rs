@@ -213,7 +213,7 @@ impl Steps<'_> {
         let outcome = at_rest.beyond_plan(node);
         let figures = BudgetUse::from(evaluations.figures(node));
         if let (NodeOutcome::Waits(Wait::Rollout { .. }), false, Some(rollout)) =
-            (&outcome, figures.taken || figures.lost, fleet.goals.rollout())
+            (&outcome, figures.deleted_by_update || figures.down_after_update, fleet.goals.rollout())
         {
             // Its reason changes with the rollout, and not with the node.
             let part = Part::from(HeldNode::new(rollout.known.nodes.at(node)));

@@ -214,7 +214,7 @@ fn remembered(memory: &Memory) -> impl Iterator<Item = (&Uid, Option<u64>)> {
     let creates = memory.creates().values();
     let creates = creates.filter_map(|create| Some((create.expected.uid.as_ref()?, create.version)));
     let deletes = memory.deletes().iter().map(|(uid, delete)| (uid, delete.version));
-    creates.chain(deletes).chain(memory.taken().values().map(|taken| (&taken.uid, None)))
+    creates.chain(deletes).chain(memory.deleted_by_update().values().map(|taken| (&taken.uid, None)))
 }
 
 /// The earliest creation time of the DaemonSet and the pods.

@@ -23,7 +23,7 @@ use thiserror::Error;
 
 /// A cluster with one DaemonSet, its controller, and a clock of its own.
 ///
-/// While the controller only drives the update ([`Policy::drive`](field@daemonset::Policy::drive)), Kubernetes' own controller is
+/// While the controller only drives the update ([`Policy::external_controller`](field@daemonset::Policy::external_controller)), Kubernetes' own controller is
 /// there beside it, with caches and faults of its own: it creates the pods, claims, keeps the history and writes the status.
 ///
 /// The same seed, the same settings and the same calls give the same [history](Cluster::history), byte for byte.

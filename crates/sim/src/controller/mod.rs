@@ -172,7 +172,7 @@ impl SimulatedController {
 
     /// Whether it only drives the update, by the policy of its last plan.
     pub(crate) fn drives(&self) -> bool {
-        self.tracker.policy().drive.is_some()
+        self.tracker.policy().external_controller.is_some()
     }
 
     pub(crate) fn memory(&self) -> &Memory {

@@ -88,7 +88,7 @@ fn milestones(report: &RolloutReport) -> impl PartialEq + use<> {
     let waves = report.waves.iter().map(|wave| (wave.nodes.clone(), mem::discriminant(&wave.progress)));
     let waves: Vec<(Arc<[NodeName]>, mem::Discriminant<WaveProgress>)> = waves.collect();
     let failing: Vec<NodeName> = report.failing.iter().map(|failing| failing.node.clone()).collect();
-    (report.stage.clone(), report.base.clone(), report.nodes, waves, failing)
+    (report.stage.clone(), report.stable.clone(), report.nodes, waves, failing)
 }
 
 fn waits_until(plan: &Plan) -> Option<Timestamp> {

@@ -54,7 +54,7 @@ pub struct RolloutFigures {
     /// How far it may go, at the end.
     pub stage: RolloutStage,
     /// The name of the revision for nodes that the rollout has not reached; `None` if there is none.
-    pub base: Option<String>,
+    pub stable: Option<String>,
     /// The number of nodes that take part, at the end.
     pub nodes: u32,
     /// The number of nodes that ever got the new version.
@@ -89,7 +89,7 @@ impl RolloutFigures {
             last.waves.iter().map(|wave| WaveSummary { nodes: nodes(wave), ..WaveSummary::default() });
         let mut figures = RolloutFigures {
             stage: last.stage,
-            base: last.base,
+            stable: last.stable,
             nodes: last.nodes,
             reached: cluster.nodes_reached(started),
             waves: waves.collect(),

@@ -250,6 +250,6 @@ fn is_not_updated(verdict: &NodeVerdict) -> bool {
     let outdated = verdict.pods.iter().any(|pod| !pod.updated && !ends(pod));
     match verdict.placement {
         NodePlacement::Run => !updated || outdated,
-        _ => outdated || verdict.counts.taken,
+        _ => outdated || verdict.counts.deleted_by_update,
     }
 }

@@ -72,7 +72,7 @@ impl Case<'_> {
             let owners = &revision.metadata.owner_references;
             revision.metadata.namespace == meta.namespace && owners.iter().any(|owner| owner.uid == meta.uid)
         });
-        let number = base_to_name(&self.models.revisions, self.plan);
+        let number = stable_to_name(&self.models.revisions, self.plan);
         of_it.map(|revision| revision.revision).any(is_older).then(|| undo_of(meta, self.connection, number))
     }
 
@@ -109,20 +109,20 @@ pub fn on_daemon_set(connection: &str, namespace: &str, name: &str) -> String {
     format!("{connection}{namespace} daemonset/{}", quoted(name))
 }
 
-/// The number of base, where kubectl would go back to another revision by itself: to the one before, which may have failed, too.
-pub(crate) fn base_to_name(revisions: &[ControllerRevision], plan: &Plan) -> Option<i64> {
-    let base = plan.report.rollout.as_ref()?.base.as_deref()?;
+/// The number of the stable revision, where kubectl would go back to another revision by itself: to the one before, which may have failed, too.
+pub(crate) fn stable_to_name(revisions: &[ControllerRevision], plan: &Plan) -> Option<i64> {
+    let stable = plan.report.rollout.as_ref()?.stable.as_deref()?;
     let current = plan.report.current_revision.as_ref()?;
-    let base = revisions.iter().find(|revision| revision.metadata.name == base)?;
+    let stable = revisions.iter().find(|revision| revision.metadata.name == stable)?;
     let uid = |revision: &ControllerRevision| {
         OwnerReference::controller_of(&revision.metadata.owner_references).map(str::to_owned)
     };
     let is_beside = |revision: &&ControllerRevision| {
-        revision.metadata.namespace == base.metadata.namespace && uid(revision) == uid(base)
+        revision.metadata.namespace == stable.metadata.namespace && uid(revision) == uid(stable)
     };
     let older = revisions.iter().filter(is_beside).filter(|revision| revision.revision < current.number);
     let newest = older.max_by_key(|revision| revision.revision)?;
-    (newest.metadata.name != base.metadata.name).then_some(base.revision)
+    (newest.metadata.name != stable.metadata.name).then_some(stable.revision)
 }
 
 /// The command by which a person edits the DaemonSet.
@@ -214,7 +214,7 @@ impl Case<'_> {
     pub fn look_for_the_controller(&self, runs: bool) -> Vec<String> {
         let connection = self.connection;
         // The labels and the lease of this repository's controllers (`deploy/controller`, `deploy/driver`), and those of Kubernetes' own.
-        let is_driven = self.planned.policy.drive.is_some();
+        let is_driven = self.planned.policy.external_controller.is_some();
         let name = if is_driven { "daemonset-driver" } else { "daemonset-controller" };
         let steers = self.steered().into_iter().flat_map(|_| {
             [

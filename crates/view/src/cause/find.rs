@@ -29,8 +29,9 @@ impl Case<'_> {
         deleted: Option<&PodVerdict>,
     ) -> Option<Cause> {
         let outage = self.outage(node).filter(|outage| outage.silent)?;
-        let counts = node.counts.lost || late.is_some() || deleted.is_some() || node.pods.is_empty();
-        if !counts || node.outcome == NodeOutcome::NotTarget && !node.counts.lost {
+        let counts =
+            node.counts.down_after_update || late.is_some() || deleted.is_some() || node.pods.is_empty();
+        if !counts || node.outcome == NodeOutcome::NotTarget && !node.counts.down_after_update {
             return None;
         }
         let pod = deleted.or(late).map(|pod| pod.pod.name.clone());
@@ -43,7 +44,7 @@ impl Case<'_> {
     }
 
     fn not_ready_node(&self, node: &NodeVerdict, late: Option<&PodVerdict>) -> Option<Cause> {
-        let outage = self.outage(node).filter(|_| late.is_some() || node.counts.lost)?;
+        let outage = self.outage(node).filter(|_| late.is_some() || node.counts.down_after_update)?;
         let pod = late.map(|pod| pod.pod.name.clone());
         Some(Cause::NodeNotReady { since: outage.since, said: self.said_of_node(node), pod })
     }

@@ -4,7 +4,7 @@ mod commands;
 mod find;
 mod words;
 
-pub(crate) use commands::{base_to_name, edit_of, undo_of, why_node};
+pub(crate) use commands::{edit_of, stable_to_name, undo_of, why_node};
 pub use commands::{on_daemon_set, quoted};
 
 use crate::cluster::Said;

@@ -25,7 +25,7 @@ fn finding(context: &LintContext<'_>, warning: &Warning) -> Option<Finding> {
             percent_rounds_to_all(context, *percent, *desired)
         }
         Warning::NoTargetNodes => super::placement::no_target_nodes(context),
-        Warning::NodesLost { nodes, .. } => Some(nodes_lost(context, *nodes)),
+        Warning::NodesDownAfterUpdate { nodes, .. } => Some(nodes_lost(context, *nodes)),
         Warning::BudgetSpentBeforeStart { nodes, limit, .. } => {
             Some(spent_before_start(context, *nodes, *limit))
         }
@@ -38,13 +38,13 @@ fn finding(context: &LintContext<'_>, warning: &Warning) -> Option<Finding> {
         | Warning::PodsOnUnknownNodes { .. }
         | Warning::PodsMissing { .. }
         | Warning::RevisionsMissing { .. }
-        | Warning::NoBase { .. }
+        | Warning::NoStableRevision { .. }
         | Warning::NothingToRollBackTo
         | Warning::NotUndone { .. }
-        | Warning::LostUnderDrive { .. }
+        | Warning::PodsLostUnderExternalController { .. }
         | Warning::TurnOverdue { .. }
         | Warning::InPlaceStuck { .. }
-        | Warning::NodesTaken { .. } => None,
+        | Warning::NodesDeletedByUpdate { .. } => None,
         // A warning that has no rule yet.
         _ => None,
     }
@@ -92,7 +92,7 @@ fn percent_rounds_to_all(context: &LintContext<'_>, percent: u32, desired: u32) 
 }
 
 fn nodes_lost(context: &LintContext<'_>, lost: u32) -> Finding {
-    let nodes = context.names(|node| node.verdict.counts.lost);
+    let nodes = context.names(|node| node.verdict.counts.down_after_update);
     let why = if lost == 1 {
         "1 node went down with the updated pod on it and holds its place in the budget: this template may be what took it down".to_owned()
     } else {

@@ -33,7 +33,7 @@ pub(super) fn nodes_losing_pods(context: &LintContext<'_>, stored: &Snapshot<'_>
     }
     // Then these nodes wait as the others do, but for those of another controller, which knows no waves.
     let policy = &context.preflight.policy;
-    let is_steered = policy.rollout.is_some() && policy.drive.is_none();
+    let is_steered = policy.rollout.is_some() && policy.external_controller.is_none();
     lost.into_iter().map(|(loss, nodes)| finding(loss, nodes, (targets, is_steered))).collect()
 }
 
@@ -51,8 +51,8 @@ fn loss(context: &LintContext<'_>, stored: &Snapshot<'_>, node: &PlacedNode<'_>)
                 TolerationsView::Model(&stored.spec().template.tolerations),
             );
             // A driver deletes for an update only, and the controller beside it knows OnDelete.
-            let rolls =
-                context.manifest.strategy != Strategy::OnDelete && context.preflight.policy.drive.is_none();
+            let rolls = context.manifest.strategy != Strategy::OnDelete
+                && context.preflight.policy.external_controller.is_none();
             (withdrawn && rolls).then_some(PlacementLoss::Tolerations)
         }
     }

@@ -40,7 +40,7 @@ impl<'a> Manifest<'a> {
         // The snapshot's check reports the same problems.
         let mut ignored = Problems::default();
         let strategy = strategy_in_force(daemon_set, policy, &mut ignored);
-        let strategy_path = match &policy.drive {
+        let strategy_path = match &policy.external_controller {
             Some(_) => rollout::field(daemon_set, "drive"),
             None => "spec.updateStrategy".to_owned(),
         };

@@ -73,7 +73,9 @@ impl<'a> LintRehearsal<'a> {
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         let rollout = self.policy.rollout.as_ref().filter(|rollout| rollout.on_failure.is_some())?;
-        if self.policy.drive.is_none() && self.daemon_set.spec.update_strategy.kind == "OnDelete" {
+        if self.policy.external_controller.is_none()
+            && self.daemon_set.spec.update_strategy.kind == "OnDelete"
+        {
             return None;
         }
         let summary = self.simulate(rollout);

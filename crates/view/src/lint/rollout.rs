@@ -164,13 +164,13 @@ impl<'c> Rules<'c, '_> {
         delays.flatten().max().unwrap_or(0)
     }
 
-    /// This crate's plans keep base and a version that was undone. Beside a driver the limit alone decides.
+    /// This crate's plans keep the stable revision and a version that was undone. Beside a driver the limit alone decides.
     fn undone_revision_goes(&self) -> Option<Finding> {
         let undoes = self.policy.on_failure.as_ref()?.action == FailureAction::Undo;
-        let is_driven = self.context.preflight.policy.drive.is_some();
+        let is_driven = self.context.preflight.policy.external_controller.is_some();
         let keeps_none = self.context.manifest.daemon_set.spec.revision_history_limit == Some(0);
         let finding = Finding::new(Rule::UndoneRevisionGoes, Severity::Warning, "spec.revisionHistoryLimit")
-            .why("It is 0, and the other controller deletes each revision without a pod: base, or the version that was undone, whose mark keeps it from being undone again")
+            .why("It is 0, and the other controller deletes each revision without a pod: the stable revision, or the version that was undone, whose mark keeps it from being undone again")
             .remedy("Keep at least 3 revisions");
         (undoes && is_driven && keeps_none).then_some(finding)
     }
@@ -186,7 +186,7 @@ impl<'c> Rules<'c, '_> {
         }
         findings.extend(self.nodes_in_no_wave(&before));
         findings.extend(self.canary_may_fail(rollout));
-        findings.extend(self.no_base(rollout));
+        findings.extend(self.no_stable(rollout));
         findings
     }
 
@@ -260,13 +260,13 @@ impl<'c> Rules<'c, '_> {
         (first > 0 && first <= may_fail && failure.progress_deadline_seconds.is_none()).then_some(finding)
     }
 
-    /// A rollout that is over has made its revision the base of the next one.
-    fn no_base(&self, rollout: &RolloutReport) -> Option<Finding> {
+    /// A rollout that is over has made its revision the stable revision of the next one.
+    fn no_stable(&self, rollout: &RolloutReport) -> Option<Finding> {
         let failure = self.policy.on_failure.as_ref()?;
         let runs = self.context.pods().any(is_live);
         // A DaemonSet that runs has revisions, which are not given then.
         let are_known = !runs || !self.context.preflight.revisions.is_empty();
-        let is_lacking = are_known && rollout.base.is_none() && rollout.stage != RolloutStage::Complete;
+        let is_lacking = are_known && rollout.stable.is_none() && rollout.stage != RolloutStage::Complete;
         let (severity, why) = match runs {
             true => (Severity::Warning, "No old revision is there to go back to, or each has failed itself"),
             false => (Severity::Advice, "The first version has no other one to go back to"),
@@ -275,8 +275,8 @@ impl<'c> Rules<'c, '_> {
             .finding(Rule::NoBase, severity, "onFailure.action")
             .why(format_args!("{why}: where it should roll back, the rollout only stops"))
             .remedy("Be ready to release a version that works");
-        let wants_base = matches!(failure.action, FailureAction::RollBack | FailureAction::Undo);
-        (is_lacking && wants_base).then_some(finding)
+        let wants_stable = matches!(failure.action, FailureAction::RollBack | FailureAction::Undo);
+        (is_lacking && wants_stable).then_some(finding)
     }
 }
 

@@ -37,12 +37,12 @@ pub fn spent(strategy: StrategyInForce, budget: &Budget, nodes: &[NodeVerdict]) 
     match strategy {
         StrategyInForce::Replace(_) => Some(Spent {
             limit: budget.max_unavailable as usize,
-            used: (budget.unavailable + budget.lost) as usize,
+            used: (budget.unavailable + budget.down_after_update) as usize,
             taken: taken(nodes),
         }),
         StrategyInForce::Surge(_) => Some(Spent {
             limit: budget.max_surge as usize,
-            used: doubled(nodes).len() + budget.lost as usize,
+            used: surging(nodes).len() + budget.down_after_update as usize,
             taken: nodes.iter().filter(surges).count(),
         }),
         StrategyInForce::OnDelete | _ => None,
@@ -62,8 +62,8 @@ fn taken(nodes: &[NodeVerdict]) -> usize {
     reasons.chain(changed).filter(|reason| counted.contains(reason)).count() + begun.count()
 }
 
-fn doubled(nodes: &[NodeVerdict]) -> Vec<&NodeVerdict> {
-    nodes.iter().filter(|node| node.counts.doubled).collect()
+fn surging(nodes: &[NodeVerdict]) -> Vec<&NodeVerdict> {
+    nodes.iter().filter(|node| node.counts.surging).collect()
 }
 
 fn surges(node: &&NodeVerdict) -> bool {
@@ -78,7 +78,7 @@ fn within_max_unavailable(spent: Spent, budget: &Budget, nodes: &[NodeVerdict]) 
 
 fn within_max_surge(spent: Spent, budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let Budget { desired, max_surge, .. } = *budget;
-    let users = match doubled(nodes).as_slice() {
+    let users = match surging(nodes).as_slice() {
         [] => "none has".to_owned(),
         [only] => format!("1 has: {}", only.node),
         several => {
@@ -116,10 +116,10 @@ fn beside(budget: &Budget, nodes: &[NodeVerdict]) -> String {
     let of = |counts: fn(&BudgetUse) -> bool| {
         names(nodes.iter().filter(|node| counts(&node.counts)).map(|node| &node.node), MOST_NAMES)
     };
-    let Budget { lost, excused, .. } = *budget;
+    let Budget { down_after_update: lost, excused, .. } = *budget;
     let mut text = String::new();
     if lost > 0 {
-        text.push_str(&format!("; {lost} lost: {}", of(|counts| counts.lost)));
+        text.push_str(&format!("; {lost} lost: {}", of(|counts| counts.down_after_update)));
     }
     if excused > 0 {
         text.push_str(&format!("; {excused} excused: {}", of(|counts| counts.excused)));

@@ -124,7 +124,7 @@ fn nodes(plan: &Plan) -> String {
 fn in_short(node: &NodeVerdict) -> String {
     let text = match &node.outcome {
         NodeOutcome::UpToDate if has_available(node) => "up to date",
-        NodeOutcome::UpToDate => "on base",
+        NodeOutcome::UpToDate => "on the stable revision",
         NodeOutcome::NotTarget => "no target",
         NodeOutcome::Create { .. } => "to get a pod",
         NodeOutcome::Delete { .. } => "to lose a pod",

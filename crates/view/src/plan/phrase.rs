@@ -123,7 +123,7 @@ pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
     let outcome = &node.outcome;
     let words = match outcome {
-        NodeOutcome::UpToDate if !has_available(node) => "on base".to_owned(),
+        NodeOutcome::UpToDate if !has_available(node) => "on the stable revision".to_owned(),
         NodeOutcome::NotTarget if may_stay => "left alone".to_owned(),
         NodeOutcome::NotTarget => "none wanted".to_owned(),
         NodeOutcome::Create { reason, rejected, .. } => {

@@ -214,7 +214,7 @@ impl<'c> Finder<'c> {
         let is_held = node.outcome.wait_kind() == Some(WaitKind::Rollout);
         let is_told_by_obstacle = matches!(
             obstacle,
-            Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::NodeTaken)
+            Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::DeletedByUpdate)
         );
         if told_otherwise || is_told_by_obstacle {
             return None;

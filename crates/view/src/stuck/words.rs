@@ -64,7 +64,7 @@ impl Finder<'_> {
                 (kind.to_string(), [status].into_iter().chain(case.undo()).chain(retry).collect())
             }
             ObstacleKind::WaitsForDelete => self.waits_for_delete(kind),
-            ObstacleKind::NodeTaken | ObstacleKind::NodeLost | ObstacleKind::NodeUnreachable => {
+            ObstacleKind::DeletedByUpdate | ObstacleKind::DownAfterUpdate | ObstacleKind::NodeUnreachable => {
                 (kind.to_string(), vec![case.describe_node(node.node.as_str())])
             }
             ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit | ObstacleKind::NameTaken => {

@@ -63,12 +63,16 @@ impl Case<'_> {
     fn warnings(&self, node: &NodeVerdict) -> Vec<String> {
         let is_held = matches!(node.outcome, NodeOutcome::Waits(Wait::Rollout { .. }));
         let concerns = |warning: &&Warning| match warning {
-            Warning::HostPortWithSurge { .. } => node.counts.doubled || node.pods.len() > 1,
-            Warning::NodesLost { .. } => node.counts.lost && !node.counts.taken,
-            Warning::NodesTaken { .. } => node.counts.taken,
+            Warning::HostPortWithSurge { .. } => node.counts.surging || node.pods.len() > 1,
+            Warning::NodesDownAfterUpdate { .. } => {
+                node.counts.down_after_update && !node.counts.deleted_by_update
+            }
+            Warning::NodesDeletedByUpdate { .. } => node.counts.deleted_by_update,
             Warning::BudgetSpentBeforeStart { .. } => node.counts.down_before,
-            Warning::NoBase { .. } | Warning::NothingToRollBackTo | Warning::NotUndone { .. } => is_held,
-            Warning::LostUnderDrive { nodes, .. } => nodes.contains(&node.node),
+            Warning::NoStableRevision { .. } | Warning::NothingToRollBackTo | Warning::NotUndone { .. } => {
+                is_held
+            }
+            Warning::PodsLostUnderExternalController { nodes, .. } => nodes.contains(&node.node),
             Warning::InPlaceStuck { nodes, .. } => nodes.contains_key(&node.node),
             Warning::NoTargetNodes | Warning::PodsMissing { .. } => true,
             Warning::RevisionsMissing { .. } => node.pods.iter().any(|pod| !pod.updated),

@@ -80,7 +80,7 @@ impl Case<'_> {
     fn template_of(&self, goal: GoalPhrase<'_>) -> Option<&Value> {
         match goal {
             GoalPhrase::Current => Some(&self.planned.daemon_set.spec.template),
-            GoalPhrase::Base { name, .. } => self.revision(name)?.data.pointer("/spec/template"),
+            GoalPhrase::Stable { name, .. } => self.revision(name)?.data.pointer("/spec/template"),
         }
     }
 

@@ -123,9 +123,9 @@ impl Case<'_> {
         let wave = steered.first_wave(node);
         match (&steered.report.stage, wave) {
             (RolloutStage::RolledBack { reason, .. }, _) => {
-                let base = steered.report.base.as_deref().unwrap_or_default();
+                let stable = steered.report.stable.as_deref().unwrap_or_default();
                 sentences.push(format!(
-                    "The new version has failed ({reason}), so that every node goes back to {base}{}",
+                    "The new version has failed ({reason}), so that every node goes back to {stable}{}",
                     retry(&steered)
                 ));
             }

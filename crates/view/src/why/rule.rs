@@ -32,11 +32,11 @@ impl StrategyLimit {
         match self {
             StrategyLimit::MaxSurge => {
                 let surges = matches!(outcome, NodeOutcome::Create { reason: CreateReason::Surge, .. });
-                counts.doubled || counts.lost || surges
+                counts.surging || counts.down_after_update || surges
             }
             StrategyLimit::MaxUnavailable => {
                 let goes = matches!(outcome, NodeOutcome::Delete { reason, .. } if within_budget(*reason));
-                counts.unavailable || counts.lost || goes
+                counts.unavailable || counts.down_after_update || goes
             }
         }
     }
@@ -148,8 +148,8 @@ impl Case<'_> {
         let then = match goal {
             _ if !node.pods.iter().any(|pod| !goal.is_of(pod) && is_live(pod.state)) => "",
             GoalPhrase::Current => " Its outdated pod goes once the updated one is available.",
-            GoalPhrase::Base { .. } => {
-                " Its pod of another revision goes once the one of the base revision is available."
+            GoalPhrase::Stable { .. } => {
+                " Its pod of another revision goes once the one of the stable revision is available."
             }
         };
         let waits = match pod {
@@ -191,7 +191,7 @@ fn nothing_to_do(node: &NodeVerdict) -> String {
         _ if has_available(node) => {
             "Nothing is to be done here: its pod is updated and available.".to_owned()
         }
-        _ => "Nothing is to be done here: its pod is of the base revision, and available.".to_owned(),
+        _ => "Nothing is to be done here: its pod is of the stable revision, and available.".to_owned(),
     }
 }
 
@@ -216,7 +216,7 @@ fn creates(goal: GoalPhrase<'_>, reason: CreateReason, batch: u32) -> String {
             goal.wanted(),
             match goal {
                 GoalPhrase::Current => "outdated one",
-                GoalPhrase::Base { .. } => "one of another revision",
+                GoalPhrase::Stable { .. } => "one of another revision",
             }
         ),
         other => format!("This plan creates a pod {after}: {other:?}."),
@@ -247,7 +247,7 @@ fn after_delete(goal: GoalPhrase<'_>, reason: DeleteReason) -> String {
 fn follows(goal: GoalPhrase<'_>) -> String {
     let article = match goal {
         GoalPhrase::Current => "an",
-        GoalPhrase::Base { .. } => "a",
+        GoalPhrase::Stable { .. } => "a",
     };
     format!("{article} {} follows", goal.wanted())
 }

@@ -32,7 +32,11 @@ pub fn visit_instants(remembered: &mut Remembered, visit: &mut impl FnMut(&mut I
         memory.turns_mut().patches.values_mut().for_each(|patch| visit(&mut patch.at));
         memory.turns_mut().in_place.values_mut().for_each(|change| visit(&mut change.expected.changed_at));
     }
-    memory.taken_mut().values_mut().filter_map(|taken| taken.changed_at.as_mut()).for_each(&mut visit);
+    memory
+        .deleted_by_update_mut()
+        .values_mut()
+        .filter_map(|taken| taken.changed_at.as_mut())
+        .for_each(&mut visit);
     if changed {
         *remembered = Remembered::new(memory);
     }

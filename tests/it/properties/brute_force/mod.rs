@@ -78,7 +78,7 @@ impl SmallFleet {
 
     /// Whether these nodes may get a second pod at the same time.
     fn may_double(&self, set: &BTreeSet<usize>) -> bool {
-        let doubled = |index: &usize| {
+        let surging = |index: &usize| {
             let node = &self.nodes[*index];
             let missing = node.kept(true).is_empty() && !node.is_held() && !node.create_in_flight;
             let created = usize::from(missing) + usize::from(set.contains(index));
@@ -88,7 +88,7 @@ impl SmallFleet {
         let alone = |index: &usize| self.nodes[*index].pods.iter().filter(|pod| pod.runs()).count() == 1;
         let can = |index: &usize| self.group(*index) > 1 && alone(index) && !self.nodes[*index].is_held();
         set.iter().all(can)
-            && (set.is_empty() || self.targets().iter().filter(|i| doubled(i)).count() <= self.limit())
+            && (set.is_empty() || self.targets().iter().filter(|i| surging(i)).count() <= self.limit())
     }
 
     fn largest_surge(&self) -> usize {
@@ -128,7 +128,7 @@ fn deleted(plan: &Plan) -> BTreeSet<usize> {
 }
 
 /// The nodes that get a second pod.
-fn doubled(plan: &Plan) -> BTreeSet<usize> {
+fn surging(plan: &Plan) -> BTreeSet<usize> {
     let creates = plan.actions.iter().filter_map(|action| match action {
         Action::CreatePod { node, reason: CreateReason::Surge, .. } => Some(number(node.as_str())),
         _ => None,
@@ -152,12 +152,12 @@ proptest! {
         if fleet.surges {
             let unready: BTreeSet<usize> = candidates.into_iter().filter(|i| fleet.group(*i) == 1).collect();
             prop_assert_eq!(ours, unready);
-            let second = doubled(&plan);
+            let second = surging(&plan);
             prop_assert!(fleet.may_double(&second), "{second:?} get a second pod");
             prop_assert_eq!(second.len(), fleet.largest_surge());
             return Ok(());
         }
-        prop_assert!(doubled(&plan).is_empty());
+        prop_assert!(surging(&plan).is_empty());
         prop_assert!(fleet.is_safe(&ours), "{ours:?} are deleted at once");
         prop_assert_eq!(fleet.sizes(&ours), fleet.sizes(&fleet.largest_safe()));
     }
@@ -165,7 +165,7 @@ proptest! {
     #[test]
     fn a_plan_deletes_the_pods_furthest_behind_first(fleet in small_fleet()) {
         let plan = fleet.plan();
-        let chosen = if fleet.surges { doubled(&plan) } else { deleted(&plan) };
+        let chosen = if fleet.surges { surging(&plan) } else { deleted(&plan) };
         let could = |index: &usize| {
             let set = BTreeSet::from([*index]);
             let may = if fleet.surges { fleet.may_double(&set) } else { fleet.is_safe(&set) };
@@ -189,7 +189,7 @@ proptest! {
 fn cases(fleet: &SmallFleet) -> [(&'static str, bool); 16] {
     let plan = fleet.plan();
     let candidates: BTreeSet<usize> = fleet.candidates().into_iter().collect();
-    let chosen = if fleet.surges { doubled(&plan) } else { deleted(&plan) };
+    let chosen = if fleet.surges { surging(&plan) } else { deleted(&plan) };
     let ready: BTreeSet<usize> = candidates.iter().copied().filter(|index| fleet.group(*index) > 1).collect();
     let taken = ready.intersection(&chosen).count();
     let exhausted = !ready.is_empty() && taken == 0;

@@ -113,7 +113,7 @@ fn one_surge_more(case: &Case<'_>) -> Option<Planted> {
     let is_ready =
         |pod: &PodVerdict| matches!(pod.state, PodState::Available { .. } | PodState::Ready { .. });
     let mut nodes = case.plan.report.nodes.iter();
-    if nodes.any(|node| node.counts.taken && node.pods.iter().any(is_ready)) {
+    if nodes.any(|node| node.counts.deleted_by_update && node.pods.iter().any(is_ready)) {
         return None;
     }
     create_where(case, "SurgeExceeded", |_, outcome| {

@@ -14,7 +14,7 @@ pub const FAULTS: &[Fault] = &[
     completed_too_early,
     wrong_number,
     failed_revision_comes_back,
-    base_deleted,
+    stable_deleted,
 ];
 
 /// No wave opens without approval, which nobody gives.
@@ -82,21 +82,24 @@ fn wrong_number(case: &Case<'_>) -> Option<Planted> {
     })
 }
 
-fn base<'r>(case: &Case<'_>, recording: &'r mut daemonset::Recording) -> Option<&'r mut ControllerRevision> {
-    let base = case.plan.report.rollout.as_ref()?.base.clone()?;
-    recording.revisions.iter_mut().find(|revision| revision.metadata.name == base)
+fn stable<'r>(
+    case: &Case<'_>,
+    recording: &'r mut daemonset::Recording,
+) -> Option<&'r mut ControllerRevision> {
+    let stable = case.plan.report.rollout.as_ref()?.stable.clone()?;
+    recording.revisions.iter_mut().find(|revision| revision.metadata.name == stable)
 }
 
 fn failed_revision_comes_back(case: &Case<'_>) -> Option<Planted> {
-    let hash = case.plan.report.rollout.as_ref()?.base_hash.clone()?;
-    let of_base =
+    let hash = case.plan.report.rollout.as_ref()?.stable_hash.clone()?;
+    let of_stable =
         |action: &Action| matches!(action, Action::CreatePod { pod, .. } if pod.revision_hash() == hash);
-    case.choose_action(of_base)?;
+    case.choose_action(of_stable)?;
     let mut planted = case.planted("FailedRevisionCreated", |_| ())?;
     let now = case.recording.now;
-    let base = base(case, &mut planted.recording)?;
-    let mark = format!("{} {now} TooManyFailures", base.revision);
-    base.metadata.annotations = base.metadata.annotations.with("rollout.daemonset/failed", &mark);
+    let stable = stable(case, &mut planted.recording)?;
+    let mark = format!("{} {now} TooManyFailures", stable.revision);
+    stable.metadata.annotations = stable.metadata.annotations.with("rollout.daemonset/failed", &mark);
     // Another revision with the same hash would be the pod's as well.
     let key = "controller-revision-hash";
     let label = |r: &ControllerRevision| r.metadata.labels.get(key).unwrap_or(&r.metadata.name).to_owned();
@@ -104,9 +107,9 @@ fn failed_revision_comes_back(case: &Case<'_>) -> Option<Planted> {
     (same == 1).then_some(planted)
 }
 
-fn base_deleted(case: &Case<'_>) -> Option<Planted> {
+fn stable_deleted(case: &Case<'_>) -> Option<Planted> {
     let rollout = case.plan.report.rollout.as_ref()?;
-    let (name, hash) = (rollout.base.clone()?, rollout.base_hash.clone()?);
+    let (name, hash) = (rollout.stable.clone()?, rollout.stable_hash.clone()?);
     let is_carried =
         case.recording.pods.iter().any(|pod| pod.metadata.labels.iter().any(|(_, value)| value == hash));
     let is_unseen =
@@ -115,6 +118,9 @@ fn base_deleted(case: &Case<'_>) -> Option<Planted> {
     let owned = !revision.metadata.owner_references.is_empty();
     let fits = owned && !is_carried && !is_unseen;
     fits.then(|| {
-        case.with("BaseDeleted", Action::delete_revision(named(revision), RevisionReason::HistoryLimit))
+        case.with(
+            "StableRevisionDeleted",
+            Action::delete_revision(named(revision), RevisionReason::HistoryLimit),
+        )
     })?
 }

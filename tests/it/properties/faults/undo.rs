@@ -32,7 +32,7 @@ pub fn due(recording: &Recording) -> Option<Recording> {
     recording.daemon_set.status = plan.status?;
     let (now, generation) = (recording.now, recording.daemon_set.metadata.generation);
     let rollout = plan.report.rollout?;
-    let (current, base) = (plan.report.current_revision?, rollout.base?);
+    let (current, stable) = (plan.report.current_revision?, rollout.stable?);
     for revision in &mut recording.revisions {
         let number = current.number;
         let marks = if revision.metadata.name == current.name {
@@ -41,7 +41,7 @@ pub fn due(recording: &Recording) -> Option<Recording> {
                 ("failed", format!("{number} {now} by hand")),
                 ("undone", format!("{number} {now} {generation}")),
             ]
-        } else if revision.metadata.name == base {
+        } else if revision.metadata.name == stable {
             vec![("restored", format!("{number} {now}"))]
         } else {
             Vec::new()
@@ -52,9 +52,9 @@ pub fn due(recording: &Recording) -> Option<Recording> {
     Some(recording)
 }
 
-/// An old revision that no pod runs, and that is not base, was undone a while ago.
+/// An old revision that no pod runs, and that is not the stable revision, was undone a while ago.
 fn undone_revision_deleted(case: &Case<'_>) -> Option<Planted> {
-    let base = case.plan.report.rollout.as_ref()?.base.clone()?;
+    let stable = case.plan.report.rollout.as_ref()?.stable.clone()?;
     let current = case.plan.report.current_revision.as_ref()?;
     let key = "controller-revision-hash";
     let in_flight = json!(case.recording.memory).to_string();
@@ -67,7 +67,7 @@ fn undone_revision_deleted(case: &Case<'_>) -> Option<Planted> {
     };
     let owned =
         case.recording.revisions.iter().filter(|revision| !revision.metadata.owner_references.is_empty());
-    let others = owned.filter(|revision| ![&base, &current.name].contains(&&revision.metadata.name));
+    let others = owned.filter(|revision| ![&stable, &current.name].contains(&&revision.metadata.name));
     let is_deleted = |name: &str| {
         let is_it = |action: &Action| action.subject().is_some_and(|subject| subject.name == name);
         case.plan.actions.iter().any(is_it)
@@ -110,10 +110,10 @@ fn restored_twice(case: &Case<'_>) -> Option<Planted> {
 }
 
 fn restored_to_a_failed_revision(case: &Case<'_>) -> Option<Planted> {
-    let base = case.plan.report.rollout.as_ref()?.base.clone()?;
+    let stable = case.plan.report.rollout.as_ref()?.stable.clone()?;
     in_another(case, |recording| {
         let now = recording.now;
-        for revision in recording.revisions.iter_mut().filter(|revision| revision.metadata.name == base) {
+        for revision in recording.revisions.iter_mut().filter(|revision| revision.metadata.name == stable) {
             let mark = format!("{} {now} by hand", revision.revision);
             revision.metadata.annotations.extend([("rollout.daemonset/failed", mark.as_str())]);
         }

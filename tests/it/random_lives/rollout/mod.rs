@@ -84,7 +84,10 @@ impl RolloutWatcher {
 
     /// Notes how far a plan finds the rollout.
     pub fn note_plan(&mut self, plan: &Plan) {
-        let warns = plan.warnings.iter().any(|warning| matches!(warning, Warning::LostUnderDrive { .. }));
+        let warns = plan
+            .warnings
+            .iter()
+            .any(|warning| matches!(warning, Warning::PodsLostUnderExternalController { .. }));
         self.reached.extend(warns.then_some("held node lost under drive"));
         plan.warnings.iter().for_each(|warning| self.note_warning(warning));
         let Some(rollout) = &plan.report.rollout else { return };
@@ -170,10 +173,11 @@ impl RolloutWatcher {
             Change::PodTerminating { pod, reason: Some(reason) } => {
                 let updates = match reason {
                     DeleteReason::OutdatedAvailable | DeleteReason::OutdatedNotYetAvailable => true,
-                    // Beside a pod of base the pair ends on a held node, too.
+                    // Beside a pod of the stable revision the pair ends on a held node, too.
                     DeleteReason::SuccessorAvailable => {
-                        let bases: Vec<&str> = self.views(t).flat_map(View::bases).collect();
-                        !bases.iter().any(|base| self.possibly_has(t, pod.node.as_str(), base))
+                        let stable_revisions: Vec<&str> =
+                            self.views(t).flat_map(View::stable_revisions).collect();
+                        !stable_revisions.iter().any(|stable| self.possibly_has(t, pod.node.as_str(), stable))
                     }
                     // Others may lose a pod that is not Ready, but a node keeps the new version.
                     DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending => {
@@ -216,19 +220,19 @@ impl RolloutWatcher {
     fn may_create(&self, view: View<'_>, t: Timestamp, pod: &PodIdentity) -> bool {
         let hash = pod.revision.as_str();
         if self.is_current(view, hash) {
-            return view.bases().is_empty() || self.may_get(view, t, pod.node.as_str());
+            return view.stable_revisions().is_empty() || self.may_get(view, t, pod.node.as_str());
         }
-        self.policy.is_some() && !view.is_over() && view.bases().contains(&hash)
+        self.policy.is_some() && !view.is_over() && view.stable_revisions().contains(&hash)
     }
 
     fn may_delete(&self, view: View<'_>, t: Timestamp, pod: &PodIdentity) -> bool {
-        let goes_back = self.rolls_back(view) && !view.bases().contains(&pod.revision.as_str());
+        let goes_back = self.rolls_back(view) && !view.stable_revisions().contains(&pod.revision.as_str());
         let node = pod.node.as_str();
         let is_new = self.is_current(view, &pod.revision);
         let updates = !is_new && self.may_get(view, t, node);
         // A node that the new template excludes takes no part in the rollout.
         let leaves = is_new && self.seen_by(view, t).may_be_excluded(node);
-        goes_back || updates || leaves || (view.bases().len() > 1 && self.rolls_back(view))
+        goes_back || updates || leaves || (view.stable_revisions().len() > 1 && self.rolls_back(view))
     }
 
     fn is_stopped(&self, view: View<'_>) -> bool {
@@ -239,7 +243,7 @@ impl RolloutWatcher {
     fn rolls_back(&self, view: View<'_>) -> bool {
         let on_failure = self.policy.as_ref().and_then(|policy| policy.on_failure.as_ref());
         let wants = on_failure.is_some_and(|policy| policy.action == FailureAction::RollBack);
-        wants && view.is_failed() && !view.bases().is_empty()
+        wants && view.is_failed() && !view.stable_revisions().is_empty()
     }
 
     /// Whether the node may get the new version, or has it already.
@@ -359,7 +363,10 @@ impl RolloutWatcher {
             }
             ("restored", Some(_)) => {
                 let number = value.and_then(|value| value.split(' ').next()?.parse().ok());
-                (number.is_some_and(|failed| self.may_choose(t, &revision.hash, failed)), "base chosen")
+                (
+                    number.is_some_and(|failed| self.may_choose(t, &revision.hash, failed)),
+                    "the stable revision chosen",
+                )
             }
             ("undone", Some(generation)) => {
                 let is_due = |view: &View<'_>| {

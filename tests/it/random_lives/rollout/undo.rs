@@ -81,15 +81,16 @@ impl RolloutWatcher {
     pub(super) fn may_choose(&self, t: Timestamp, hash: &str, failed: i64) -> bool {
         let mut views = self.views(t).filter(|view| self.was_before_this_step(*view));
         self.undoes()
-            && views
-                .any(|view| view.number() == failed && view.may_begin_undo() && view.bases().contains(&hash))
+            && views.any(|view| {
+                view.number() == failed && view.may_begin_undo() && view.stable_revisions().contains(&hash)
+            })
     }
 
     /// Notes why a plan does not undo a failed version.
     pub(super) fn note_warning(&mut self, warning: &Warning) {
         let Warning::NotUndone { because, .. } = warning else { return };
         self.reached.insert(match because {
-            NotUndoneReason::NoBase => "not undone: no base",
+            NotUndoneReason::NoStableRevision => "not undone: no stable revision",
             NotUndoneReason::UndoneBefore => "not undone: undone before",
             NotUndoneReason::DaemonSetChanged => "not undone: the DaemonSet has changed",
             NotUndoneReason::TooLate => "not undone: too late",

@@ -171,7 +171,7 @@ impl<'w> View<'w> {
         self.old().filter(move |revision| !self.has_failed(revision)).filter(chosen)
     }
 
-    /// Whether the template of base may be restored at this instant, if the policy asks for it.
+    /// Whether the template of the stable revision may be restored at this instant, if the policy asks for it.
     pub fn may_restore(self) -> bool {
         let undone = self.current().and_then(Revision::undone);
         let is_due = |undone: Undone| {
@@ -186,12 +186,16 @@ impl<'w> View<'w> {
         let is_young = |undone: &Undone| undone.is_young(self.t);
         let young = self.revisions.iter().filter_map(Revision::undone).filter(is_young).count();
         let is_new = self.current().is_some_and(|current| current.undone().is_none());
-        self.is_failed() && is_new && young < 3 && !self.bases().is_empty() && !self.awaits_template()
+        self.is_failed()
+            && is_new
+            && young < 3
+            && !self.stable_revisions().is_empty()
+            && !self.awaits_template()
     }
 
-    /// The hashes of the revisions that may be base: those that were chosen to come back, or else those that were completed last. Which
+    /// The hashes of the revisions that may be the stable revision: those that were chosen to come back, or else those that were completed last. Which
     /// of several without that mark it is depends on pods.
-    pub fn bases(self) -> Vec<&'w str> {
+    pub fn stable_revisions(self) -> Vec<&'w str> {
         let restored: Vec<&str> = self.restored().map(|revision| revision.hash.as_str()).collect();
         if !restored.is_empty() {
             return restored;

@@ -1,5 +1,5 @@
 //! The end of a run: once all disturbances stop, a good version is rolled out completely and, if rollouts are steered, a broken
-//! one goes back to base, and then its template is undone, each within a bound.
+//! one goes back to the stable revision, and then its template is undone, each within a bound.
 
 use super::super::commands::{BROKEN, CACHES, CONDITIONS, Command};
 use super::super::rollout::{Revision, Since, View};
@@ -58,7 +58,7 @@ impl Trial {
             if end != RolloutEnd::Complete && self.open_all_waves() {
                 self.pass(a_while);
                 end = self.watch_rollout(patience, bound);
-                // A wave has reached a node that base may run on and the new version may not.
+                // A wave has reached a node that stable revision may run on and the new version may not.
                 if end != RolloutEnd::Complete && bring_back(&mut self.cluster) {
                     self.pass(a_while);
                     end = self.watch_rollout(patience, bound);
@@ -75,13 +75,13 @@ impl Trial {
             return Ok(());
         }
         self.is_marked_complete()?;
-        let base = self.revision_hash();
+        let stable = self.revision_hash();
         // A driver can't roll back.
         if !self.is_driven() {
             self.release_broken(FailureAction::RollBack);
-            self.ends_on_base(base.as_deref())?;
+            self.ends_on_stable(stable.as_deref())?;
         }
-        self.ends_undone(base.as_deref())
+        self.ends_undone(stable.as_deref())
     }
 
     fn is_driven(&self) -> bool {
@@ -101,7 +101,7 @@ impl Trial {
     }
 
     /// A person lets the rollout go on: nothing is paused or judged, all waves are approved, and each node is in one. Base is
-    /// the good version 0; where that is gone there are no waves, since broken pods of a base would spend the budget for ever.
+    /// the good version 0; where that is gone there are no waves, since broken pods of a stable revision would spend the budget for ever.
     fn open_everything(&mut self) {
         let ds = self.cluster.daemon_set().unwrap();
         let role = |revision: &ControllerRevision| {
@@ -109,11 +109,11 @@ impl Trial {
             (revision.metadata.name.clone(), !is_current(revision, ds) && is_good)
         };
         let revisions: Vec<_> = self.cluster.revisions().map(role).collect();
-        let base = revisions.iter().filter(|(_, is_good)| *is_good).map(|(name, _)| name).next_back();
-        // The newest mark makes base: a rollout that completes in this instant is newer.
+        let stable = revisions.iter().filter(|(_, is_good)| *is_good).map(|(name, _)| name).next_back();
+        // The newest mark makes the stable revision: a rollout that completes in this instant is newer.
         let before = self.cluster.now() - SignedDuration::from_secs(1);
         for (name, _) in &revisions {
-            let completed = (Some(name) == base).then(|| format!("0 {before}"));
+            let completed = (Some(name) == stable).then(|| format!("0 {before}"));
             self.annotate(name, "failed", None);
             self.annotate(name, "completed", completed.as_deref());
             // A version with one of these is waited for, or stays failed, for an hour.
@@ -127,7 +127,7 @@ impl Trial {
             rollout.paused = false;
             rollout.on_failure = None;
             rollout.approved = (newest - 1..newest + 50).map(|number| (number, u32::MAX)).collect();
-            if base.is_none() {
+            if stable.is_none() {
                 rollout.waves.clear();
             } else if !rollout.waves.is_empty() {
                 rollout.waves.push(Wave::default());
@@ -189,8 +189,8 @@ impl Trial {
         self.watch(Since::ACommand);
     }
 
-    /// The rollout fails, and each node goes back to base, within the maximum time of the rounds.
-    fn ends_on_base(&mut self, base: Option<&str>) -> Result<(), String> {
+    /// The rollout fails, and each node goes back to the stable revision, within the maximum time of the rounds.
+    fn ends_on_stable(&mut self, stable: Option<&str>) -> Result<(), String> {
         let bound = self.bound() + SignedDuration::from_secs(60);
         self.pass(bound);
         let failed = self.cluster.revisions().map(Revision::new).any(|revision| revision.has_failed());
@@ -198,29 +198,29 @@ impl Trial {
         if !failed && status.desired_number_scheduled > 0 {
             return Err("a version that never becomes Ready has not failed".to_owned());
         }
-        self.is_on_base(base)?;
-        self.at_rest_on_base()
+        self.is_on_stable(stable)?;
+        self.at_rest_on_stable()
     }
 
-    fn is_on_base(&self, base: Option<&str>) -> Result<(), String> {
+    fn is_on_stable(&self, stable: Option<&str>) -> Result<(), String> {
         let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
         let targets = plan.report.nodes.iter().filter(|node| node.placement == NodePlacement::Run);
         for node in targets {
             let live = node.pods.iter().filter(|pod| pod.deleted.is_none());
             let live: Vec<_> = live.map(|pod| self.pod_hash(pod.pod.uid.as_str())).collect();
-            if live != [base.map(str::to_owned)] {
-                return Err(format!("not on base {base:?}: {live:?} on {node:#?}"));
+            if live != [stable.map(str::to_owned)] {
+                return Err(format!("not on stable {stable:?}: {live:?} on {node:#?}"));
             }
         }
         Ok(())
     }
 
-    /// The template of base comes back in the place of a version that has failed, and is complete within the maximum time of the
+    /// The template of the stable revision comes back in the place of a version that has failed, and is complete within the maximum time of the
     /// rounds. A tool puts the broken one back, and that stays: it is undone once.
-    fn ends_undone(&mut self, base: Option<&str>) -> Result<(), String> {
+    fn ends_undone(&mut self, stable: Option<&str>) -> Result<(), String> {
         let bound = self.bound() + SignedDuration::from_secs(120);
         if self.is_driven() || bound > SignedDuration::from_mins(50) {
-            // The other controller deletes each revision without a pod: base, and the failed one with the mark that it was undone. So does
+            // The other controller deletes each revision without a pod: the stable revision, and the failed one with the mark that it was undone. So does
             // this one after an hour.
             self.cluster.edit(|ds| ds.spec.revision_history_limit = None);
             // An undo that begins before the controller sees this edit would find the DaemonSet changed.
@@ -231,12 +231,12 @@ impl Trial {
         if self.cluster.status().desired_number_scheduled == 0 {
             return Ok(());
         }
-        if self.revision_hash().as_deref() != base {
+        if self.revision_hash().as_deref() != stable {
             return Err(format!("the template is not undone: {:#?}", self.cluster.plan()));
         }
-        self.is_on_base(base)?;
+        self.is_on_stable(stable)?;
         self.is_marked_complete()?;
-        self.at_rest_on_base()?;
+        self.at_rest_on_stable()?;
         Command::PutBack.perform(&mut self.cluster);
         self.watch(Since::ACommand);
         let broken = self.revision_hash();
@@ -257,12 +257,12 @@ impl Trial {
     }
 
     /// Nothing is left to do, and each pod is available.
-    fn at_rest_on_base(&self) -> Result<(), String> {
+    fn at_rest_on_stable(&self) -> Result<(), String> {
         let plan = self.cluster.plan().unwrap().map_err(|e| e.to_string())?;
         let busy =
             plan.actions.iter().any(|a| !matches!(a, Action::Requeue { .. } | Action::RecordEvent { .. }));
         if busy || plan.status.is_none_or(|status| status.number_unavailable > 0) {
-            return Err(format!("not at rest on base: {:#?}", plan.actions));
+            return Err(format!("not at rest on the stable revision: {:#?}", plan.actions));
         }
         Ok(())
     }
@@ -339,8 +339,13 @@ impl Trial {
 /// they are back. Whether there are any.
 fn bring_back(cluster: &mut Cluster) -> bool {
     let plan = cluster.plan().unwrap().unwrap();
-    let taken: Vec<_> =
-        plan.report.nodes.iter().filter(|node| node.counts.taken).map(|node| &node.node).collect();
+    let taken: Vec<_> = plan
+        .report
+        .nodes
+        .iter()
+        .filter(|node| node.counts.deleted_by_update)
+        .map(|node| &node.node)
+        .collect();
     for node in &taken {
         cluster.untaint(node.as_str(), "dedicated");
         cluster.label_node(node.as_str(), "disk", "ssd");

@@ -46,7 +46,8 @@ pub struct Choices {
 
 impl Choices {
     fn policy(self, limits: Limits) -> Policy {
-        let mut policy = Policy::default().drive(self.drives.then(|| limits.driven().strategy()));
+        let mut policy =
+            Policy::default().external_controller(self.drives.then(|| limits.driven().strategy()));
         if self.excuses_down {
             policy.down_nodes = DownNodesPolicy::ExcuseIfDownBefore;
         }
@@ -151,7 +152,7 @@ impl Trial {
         let Trial { cluster, rollouts, watcher, .. } = self;
         cluster.configure_controller(|controller| {
             rollouts.policy.clone_from(&controller.policy.rollout);
-            watcher.driven.clone_from(&controller.policy.drive);
+            watcher.driven.clone_from(&controller.policy.external_controller);
             rollouts.drives = watcher.driven.is_some();
         });
         watcher.is_steered |= rollouts.policy.is_some();

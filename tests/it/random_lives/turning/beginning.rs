@@ -86,7 +86,7 @@ impl Choices {
     pub fn policy(self, limit: u8) -> Policy {
         let strategy = Limits::MaxUnavailable(limit).strategy();
         let mut policy = Policy::default()
-            .drive(self.drives.then_some(strategy))
+            .external_controller(self.drives.then_some(strategy))
             .turn(self.turn.map(TurnChoice::mode))
             .drain(self.turn.filter(|turn| turn.drains()).map(|_| DrainPolicy::default()))
             .pull(self.pull.map(|parallel| {

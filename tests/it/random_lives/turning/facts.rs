@@ -341,7 +341,7 @@ impl Facts {
 
     /// The largest maxUnavailable that the controller may have seen.
     pub fn allowed(&self, t: Timestamp) -> usize {
-        if self.policy.drive.is_some() {
+        if self.policy.external_controller.is_some() {
             return self.limit.max(1).into();
         }
         let limit =

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// The situations of an event, before the facts know of it.
 pub fn situations(facts: &Facts, event: &Event) -> Vec<&'static str> {
     let mut all = Vec::new();
-    let drives = facts.policy.drive.is_some();
+    let drives = facts.policy.external_controller.is_some();
     match &event.change {
         Change::TurnBegan { node, turn, .. } if *turn == facts.key => {
             let others = facts.nodes.get(node.as_str()).map_or(0, |node| node.turns().count());

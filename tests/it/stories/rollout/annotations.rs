@@ -41,7 +41,10 @@ fn a_policy_may_have_the_fields_beside_the_rollout() {
         (policy.down_nodes, policy.lifecycle),
         (DownNodesPolicy::ExcuseIfDownBefore, LifecyclePolicy::Respect)
     );
-    assert_eq!((policy.conditions, policy.drive.unwrap().kind.as_str()), (true, "RollingUpdate"));
+    assert_eq!(
+        (policy.conditions, policy.external_controller.unwrap().kind.as_str()),
+        (true, "RollingUpdate")
+    );
 }
 
 fn read_with(powers: &str, policy: Value) -> Result<Policy, InvalidRolloutPolicy> {

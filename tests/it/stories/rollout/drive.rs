@@ -156,7 +156,11 @@ fn a_version_that_was_complete_comes_back_at_once_in_the_place_of_a_failed_one()
         ["a"],
         "an outage waits for no pause"
     );
-    assert_eq!(taken(&waves, false, "3", "2"), ["a"], "alone the broken pod goes to base, as ever");
+    assert_eq!(
+        taken(&waves, false, "3", "2"),
+        ["a"],
+        "alone the broken pod goes to the stable revision, as ever"
+    );
 }
 
 /// A number that the revision does not have yet may be given to it much later, when a version comes back: with the mark of an earlier view

@@ -164,7 +164,7 @@ fn without_a_rule_a_failed_mark_stops_nothing() {
 }
 
 #[test]
-fn a_failed_version_is_rolled_back_to_base() {
+fn a_failed_version_is_rolled_back_to_the_stable_revision() {
     let rule = json!({"maxRestarts": 0, "action": "RollBack"});
     let plan = judged(rule, restarting()).node(node("d")).plan();
     assert_eq!(marks(&plan), ["failed=TooManyFailures"]);
@@ -182,10 +182,10 @@ fn the_way_back_keeps_the_budget_and_ignores_a_pause() {
 }
 
 #[test]
-fn without_a_base_a_failed_version_is_stopped_and_a_warning_says_so() {
+fn without_a_stable_revision_a_failed_version_is_stopped_and_a_warning_says_so() {
     let rule = json!({"maxRestarts": 0, "action": "RollBack"});
-    let base = marked("old", 1, &[("failed", &format!("1 {} TooManyFailures", at(-99)))]);
-    let plan = revisions(judged(rule, restarting()), base, &[]).plan();
+    let stable = marked("old", 1, &[("failed", &format!("1 {} TooManyFailures", at(-99)))]);
+    let plan = revisions(judged(rule, restarting()), stable, &[]).plan();
     assert_eq!(deletes(&plan), Vec::<String>::new(), "the only old revision has failed itself");
     assert!(plan.warnings.contains(&Warning::NothingToRollBackTo), "{:?}", plan.warnings);
 }

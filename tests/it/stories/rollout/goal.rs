@@ -1,4 +1,4 @@
-//! The goal of a node: base for those that the rollout has not reached, the current revision for the others.
+//! The goal of a node: the stable revision for those that the rollout has not reached, the current revision for the others.
 
 use super::{creates, deletes, mark, marked, marks, revisions, steered};
 use crate::support::{
@@ -18,7 +18,7 @@ fn a_missing_pod_of_a_held_node_comes_back_in_the_old_version() {
 }
 
 #[test]
-fn a_pod_of_base_has_no_generation() {
+fn a_pod_of_the_stable_revision_has_no_generation() {
     let plan = paused().generation(2).node(node("a").has(new().generation("2"))).node(node("b")).plan();
     let pod = plan.actions.iter().find_map(|action| match action {
         Action::CreatePod { pod, .. } => Some(pod.to_value()),
@@ -30,7 +30,7 @@ fn a_pod_of_base_has_no_generation() {
 }
 
 #[test]
-fn without_a_base_a_missing_pod_comes_in_the_new_version_and_a_warning_says_so() {
+fn without_a_stable_revision_a_missing_pod_comes_in_the_new_version_and_a_warning_says_so() {
     let fleet = paused().revisions([marked("new", 2, &[])]).node(node("a").has(pod("lost"))).node(node("b"));
     let plan = fleet.plan();
     assert_eq!((creates(&plan), deletes(&plan)), (vec![("b".to_owned(), "new".to_owned())], vec![]));
@@ -44,53 +44,57 @@ fn a_paused_rollout_leaves_nodes_that_have_it() {
 }
 
 #[test]
-fn the_base_was_completed_last() {
-    let base = |revisions: [Value; 3]| {
+fn the_stable_revision_was_completed_last() {
+    let stable = |revisions: [Value; 3]| {
         let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
         let fleet = fleet.nodes(["a", "b"], pod("one"));
-        fleet.node(node("c").has(new())).plan().report.rollout.unwrap().base.unwrap()
+        fleet.node(node("c").has(new())).plan().report.rollout.unwrap().stable.unwrap()
     };
     let completed = |ago: i64| format!("9 {}", at(-ago));
     let [new] = [revision("new", 5)];
     let earlier = marked("one", 3, &[("completed", &completed(900))]);
     let later = marked("two", 2, &[("completed", &completed(90))]);
-    assert_eq!(base([earlier.clone(), later, new.clone()]), "agent-two", "under whatever number");
-    assert_eq!(base([revision("one", 1), revision("two", 2), new.clone()]), "agent-one", "most pods run it");
+    assert_eq!(stable([earlier.clone(), later, new.clone()]), "agent-two", "under whatever number");
     assert_eq!(
-        base([revision("other", 1), revision("two", 2), new.clone()]),
+        stable([revision("one", 1), revision("two", 2), new.clone()]),
+        "agent-one",
+        "most pods run it"
+    );
+    assert_eq!(
+        stable([revision("other", 1), revision("two", 2), new.clone()]),
         "agent-two",
         "the largest number"
     );
     assert_eq!(
-        base([revision("two", 2), revision("three", 2), new.clone()]),
+        stable([revision("two", 2), revision("three", 2), new.clone()]),
         "agent-three",
         "the first name"
     );
     let failed = marked("two", 4, &[("completed", &completed(9)), ("failed", &format!("4 {} bad", at(-1)))]);
-    assert_eq!(base([earlier.clone(), failed, new.clone()]), "agent-one", "a failed one is none");
+    assert_eq!(stable([earlier.clone(), failed, new.clone()]), "agent-one", "a failed one is none");
     let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}}));
     let fleet = fleet.revisions([revision("one", 1), revision("two", 2), revision("new", 5)]);
     let fleet = fleet.node(node("a").has(pod("one").failed()).has(pod("one").succeeded()));
-    let live_only = fleet.node(node("b").has(pod("two"))).plan().report.rollout.unwrap().base;
+    let live_only = fleet.node(node("b").has(pod("two"))).plan().report.rollout.unwrap().stable;
     assert_eq!(live_only.as_deref(), Some("agent-two"), "finished pods run nothing");
     let mut going = marked("two", 4, &[("completed", &completed(9))]);
     going["metadata"]["deletionTimestamp"] = json!(at(-1).to_string());
-    assert_eq!(base([earlier.clone(), going, new.clone()]), "agent-one", "it is being deleted");
+    assert_eq!(stable([earlier.clone(), going, new.clone()]), "agent-one", "it is being deleted");
     let mut unreadable = marked("two", 4, &[("completed", &completed(9))]);
     unreadable["data"]["spec"]["template"]["spec"]["tolerations"] = json!("all");
-    assert_eq!(base([earlier.clone(), unreadable, new.clone()]), "agent-one");
+    assert_eq!(stable([earlier.clone(), unreadable, new.clone()]), "agent-one");
     let mut unselected = marked("two", 4, &[("completed", &completed(9))]);
     unselected["data"]["spec"]["template"]["metadata"]["labels"] = json!({"app": "other"});
-    assert_eq!(base([earlier, unselected, new]), "agent-one", "its pods would be released at once");
+    assert_eq!(stable([earlier, unselected, new]), "agent-one", "its pods would be released at once");
 }
 
 #[test]
-fn pods_without_a_node_count_for_the_base() {
+fn pods_without_a_node_count_for_the_stable_revision() {
     let revisions = [revision("one", 1), revision("two", 2), revision("new", 3)];
     let fleet = given(rolling(1)).policy(json!({"rollout": {"paused": true}})).revisions(revisions);
     let lost = |name: &str| pod("one").named(name).nowhere();
     let fleet = fleet.node(node("a").has(pod("two"))).node(node("b").has(lost("x")).has(lost("y")));
-    assert_eq!(fleet.plan().report.rollout.unwrap().base.as_deref(), Some("agent-one"));
+    assert_eq!(fleet.plan().report.rollout.unwrap().stable.as_deref(), Some("agent-one"));
 }
 
 /// The new template is for ssd nodes only, the old one for all.
@@ -127,7 +131,7 @@ fn placement_is_by_the_template_of_the_goal() {
 }
 
 #[test]
-fn each_placement_rule_of_base_is_its_own() {
+fn each_placement_rule_of_the_stable_revision_is_its_own() {
     let canary = json!({"waves": [{"upTo": 1}, {"needsApproval": true}]});
     let on_ssd = json!({"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]});
     let required = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [on_ssd]}});
@@ -146,7 +150,7 @@ fn each_placement_rule_of_base_is_its_own() {
     assert_eq!(creates(&plan), [], "its old template tolerates nothing");
 }
 
-/// It takes no part: base takes over while a later wave is closed. A pod that is Ready stays until all waves are open.
+/// It takes no part: the stable revision takes over while a later wave is closed. A pod that is Ready stays until all waves are open.
 #[test]
 fn a_node_that_the_new_template_excludes_keeps_the_new_version_only_while_it_is_ready() {
     let fleet = |waves, pod| {
@@ -162,7 +166,7 @@ fn a_node_that_the_new_template_excludes_keeps_the_new_version_only_while_it_is_
 /// Its pods on held nodes count as any others: no further node is taken down for the rollout. Broken pods within the open waves
 /// go at once, so that opening the waves is the way out.
 #[test]
-fn a_broken_base_spends_the_budget_until_its_nodes_are_in_a_wave() {
+fn a_broken_the_stable_revision_spends_the_budget_until_its_nodes_are_in_a_wave() {
     let fleet = |wave| {
         let fleet = steered(json!({"waves": [wave]})).with("/daemonSet/spec/updateStrategy", rolling(1));
         deletes(&fleet.node(node("a").has(old())).node(node("b").has(old().not_ready())).plan())
@@ -174,7 +178,7 @@ fn a_broken_base_spends_the_budget_until_its_nodes_are_in_a_wave() {
 #[test]
 fn a_held_node_keeps_a_pod_whose_toleration_is_withdrawn() {
     let fleet = |rollout| {
-        // Neither base's nor the current version's.
+        // Neither the stable revision's nor the current version's.
         let tainted = node("b").taint("gpu", "NoSchedule").has(pod("older").tolerates("gpu"));
         deletes(&steered(rollout).node(node("a").has(new())).node(tainted).plan())
     };
@@ -183,7 +187,7 @@ fn a_held_node_keeps_a_pod_whose_toleration_is_withdrawn() {
 }
 
 #[test]
-fn a_broken_pod_of_an_abandoned_version_comes_back_as_base() {
+fn a_broken_pod_of_an_abandoned_version_comes_back_as_the_stable_revision() {
     let fleet = |pod, revisions: Vec<Value>| {
         let fleet = steered(json!({"waves": [{"upTo": 1, "bakeSeconds": 60}]})).revisions(revisions);
         deletes(&fleet.node(node("a").has(new().ready_for(5))).node(node("b").has(pod)).plan())
@@ -194,8 +198,12 @@ fn a_broken_pod_of_an_abandoned_version_comes_back_as_base() {
     };
     assert_eq!(fleet(pod("bad").not_ready(), all()), ["b"]);
     assert_eq!(fleet(pod("bad"), all()), Vec::<String>::new(), "it is Ready");
-    assert_eq!(fleet(old().not_ready(), all()), Vec::<String>::new(), "it is base's");
-    assert_eq!(fleet(pod("bad").not_ready(), vec![started()]), Vec::<String>::new(), "there is no base");
+    assert_eq!(fleet(old().not_ready(), all()), Vec::<String>::new(), "it is the stable revision's");
+    assert_eq!(
+        fleet(pod("bad").not_ready(), vec![started()]),
+        Vec::<String>::new(),
+        "there is no stable revision"
+    );
 }
 
 #[test]
@@ -208,7 +216,7 @@ fn a_held_node_gets_no_second_pod_under_surge() {
     assert_eq!(fleet(json!({})), [("b".to_owned(), "new".to_owned())]);
 }
 
-/// On the way back, too: of the versions that are not base the current one is the newest, and goes last.
+/// On the way back, too: of the versions that are not the stable revision the current one is the newest, and goes last.
 #[test]
 fn the_furthest_behind_goes_first_on_the_way_back() {
     let fleet = given(rolling(1)).policy(json!({"rollout": {"onFailure": {"action": "RollBack"}}}));
@@ -225,7 +233,7 @@ fn the_furthest_behind_goes_first_on_the_way_back() {
 }
 
 #[test]
-fn history_keeps_the_base() {
+fn history_keeps_the_stable() {
     let deleted = |policy: Value| {
         let fleet = given(rolling(1)).with("/daemonSet/spec/revisionHistoryLimit", json!(0)).policy(policy);
         let fleet = fleet.revisions([revision("one", 1), revision("two", 2), revision("new", 3)]);
@@ -326,7 +334,7 @@ fn a_pod_that_no_list_shows_yet_makes_its_node_the_canary() {
 }
 
 #[test]
-fn a_pod_of_base_that_no_list_shows_yet_is_an_outdated_one() {
+fn a_pod_of_the_stable_revision_that_no_list_shows_yet_is_an_outdated_one() {
     let fleet = |hash: &str| {
         let fleet = given(rolling(1)).policy(json!({"rollout": {}})).node(node("a").has(new()));
         marks(&in_flight(fleet, hash).plan())
@@ -335,7 +343,7 @@ fn a_pod_of_base_that_no_list_shows_yet_is_an_outdated_one() {
     assert_eq!(fleet("new"), ["started=", "completed="]);
 }
 
-/// The update took the pod of node b; b waits for the next wave, or goes back to base.
+/// The update took the pod of node b; b waits for the next wave, or goes back to the stable revision.
 #[test]
 fn a_taken_node_is_back_with_a_ready_pod_of_its_goal() {
     let remembers = |rollout: Value, pod| {
@@ -348,16 +356,16 @@ fn a_taken_node_is_back_with_a_ready_pod_of_its_goal() {
         !json!(memory)["taken"].is_null()
     };
     let paused = json!({"paused": true});
-    assert!(!remembers(paused.clone(), old()), "base is its goal");
+    assert!(!remembers(paused.clone(), old()), "the stable revision is its goal");
     assert!(!remembers(paused.clone(), new()), "it has the new version");
     assert!(remembers(paused, old().not_ready()));
     assert!(!remembers(json!({}), new()));
     assert!(remembers(json!({}), old()), "the update has not come back");
 }
 
-/// Neither an available pod nor one that is outdated for its goal: a pod of base is not, where base is the goal.
+/// Neither an available pod nor one that is outdated for its goal: a pod of the stable revision is not, where the stable revision is the goal.
 #[test]
-fn a_held_node_whose_pod_of_base_is_not_ready_is_being_replaced() {
+fn a_held_node_whose_pod_of_the_stable_revision_is_not_ready_is_being_replaced() {
     let figures = |rollout: Value| {
         let fleet = steered(rollout).node(node("a").has(new())).node(node("b").has(old().not_ready()));
         let budget = fleet.plan().report.budget.unwrap();
@@ -367,10 +375,10 @@ fn a_held_node_whose_pod_of_base_is_not_ready_is_being_replaced() {
     assert_eq!(figures(json!({})), (1, 0), "the update replaces it first");
 }
 
-/// A held node that is down for 100 seconds. The rollout reached it when its pod of base was created or, if that came later,
+/// A held node that is down for 100 seconds. The rollout reached it when its pod of the stable revision was created or, if that came later,
 /// with the current revision.
 #[test]
-fn the_excuse_of_a_held_node_goes_by_its_pod_of_base() {
+fn the_excuse_of_a_held_node_goes_by_its_pod_of_the_stable_revision() {
     let fleet = |revision_created: i64| {
         let mut current = marked("new", 2, &[("started", &mark(""))]);
         current["metadata"]["creationTimestamp"] = json!(at(-revision_created));
@@ -380,8 +388,8 @@ fn the_excuse_of_a_held_node_goes_by_its_pod_of_base() {
     let down = || node("b").ready("Unknown", Some(at(-100)));
     let excused = |fleet: Given| fleet.plan().report.budget.unwrap().excused;
     let seen = |pod_created: i64, revision_created: i64| {
-        let base = old().not_ready().created_ago(pod_created);
-        excused(fleet(revision_created).node(node("a").has(new())).node(down().has(base)))
+        let stable = old().not_ready().created_ago(pod_created);
+        excused(fleet(revision_created).node(node("a").has(new())).node(down().has(stable)))
     };
     assert_eq!(seen(50, 60), 1, "it was down before both");
     assert_eq!(seen(50, 600), 0, "the revision is older, and no pod there is outside the goal");
@@ -403,23 +411,37 @@ fn the_excuse_of_a_held_node_goes_by_its_pod_of_base() {
 fn a_held_node_that_goes_down_with_its_old_pod_is_lost() {
     let lost = |rollout: Value| {
         let fleet = steered(rollout).node(node("a").has(new()));
-        fleet.node(node("b").not_ready().has(old().not_ready())).plan().report.budget.unwrap().lost
+        fleet
+            .node(node("b").not_ready().has(old().not_ready()))
+            .plan()
+            .report
+            .budget
+            .unwrap()
+            .down_after_update
     };
     assert_eq!((lost(json!({"paused": true})), lost(json!({}))), (1, 0));
     let unseen = |hash: &str| {
         let memory = json!({"creates": {"b": {"revision": hash, "at": at(-10).to_string()}}});
         let fleet = paused().with("/memory", memory).node(node("a").has(old())).node(node("b").not_ready());
-        fleet.plan().report.budget.unwrap().lost
+        fleet.plan().report.budget.unwrap().down_after_update
     };
-    assert_eq!((unseen("old"), unseen("older")), (1, 0), "a pod of base that no list shows yet");
-    let mut base = revision("old", 1);
-    base["data"]["spec"]["template"]["spec"]["tolerations"] = json!([{"key": "gpu", "operator": "Exists"}]);
+    assert_eq!(
+        (unseen("old"), unseen("older")),
+        (1, 0),
+        "a pod of the stable revision that no list shows yet"
+    );
+    let mut stable = revision("old", 1);
+    stable["data"]["spec"]["template"]["spec"]["tolerations"] = json!([{"key": "gpu", "operator": "Exists"}]);
     let tainted = |key: &str| {
-        let fleet = paused().revisions([base.clone(), marked("new", 2, &[])]).node(node("a").has(old()));
+        let fleet = paused().revisions([stable.clone(), marked("new", 2, &[])]).node(node("a").has(old()));
         let down = node("b").not_ready().taint(key, "NoSchedule").has(old().not_ready());
-        fleet.node(down).plan().report.budget.unwrap().lost
+        fleet.node(down).plan().report.budget.unwrap().down_after_update
     };
-    assert_eq!((tainted("gpu"), tainted("x")), (1, 0), "base tolerates gpu, the current template does not");
+    assert_eq!(
+        (tainted("gpu"), tainted("x")),
+        (1, 0),
+        "the stable revision tolerates gpu, the current template does not"
+    );
 }
 
 #[test]
@@ -442,7 +464,7 @@ fn the_status_counts_the_current_version() {
 
 /// A Ready target node is forgotten after a while, by the template of its goal.
 #[test]
-fn a_taken_node_that_base_wants_is_forgotten_after_a_while() {
+fn a_taken_node_that_the_stable_revision_wants_is_forgotten_after_a_while() {
     let remembers = |name: &str| {
         let mut taken = json!({"taken": {}});
         taken["taken"][name] = json!({"uid": "gone", "at": at(-4000).to_string()});
@@ -463,7 +485,7 @@ fn of_two_pods_the_one_of_the_goal_stays() {
 }
 
 #[test]
-fn on_the_way_back_the_tolerations_of_base_count() {
+fn on_the_way_back_the_tolerations_of_the_stable_revision_count() {
     let tolerates = json!([{"key": "gpu", "operator": "Exists"}]);
     let fleet = |failed: bool| {
         let mut marks = vec![("started", mark(""))];

@@ -103,7 +103,11 @@ fn the_end_waits_for_nodes_that_only_the_new_version_wants() {
         let plan = fleet.node(node("b").taint("gpu", "NoSchedule")).plan();
         (marks(&plan), creates(&plan))
     };
-    assert_eq!(fleet(json!({})), (vec![], vec![]), "base does not want b, and nobody has approved its wave");
+    assert_eq!(
+        fleet(json!({})),
+        (vec![], vec![]),
+        "the stable revision does not want b, and nobody has approved its wave"
+    );
     let created = vec![("b".to_owned(), "new".to_owned())];
     assert_eq!(fleet(json!({"2": 2})), (vec!["wave=1".to_owned()], created));
 }
@@ -134,19 +138,19 @@ fn marks_have_the_prefix_of_the_policy() {
     assert!(text.contains(" agents.example.com/started="), "{text}");
 }
 
-/// The base of a rollout with these two old revisions, which have no pods.
-fn base(old: Value, other: Value) -> Option<String> {
+/// The stable revision of a rollout with these two old revisions, which have no pods.
+fn stable(old: Value, other: Value) -> Option<String> {
     let fleet = steered(json!({})).revisions([old, other, revision("new", 9)]);
-    fleet.plan().report.rollout.unwrap().base
+    fleet.plan().report.rollout.unwrap().stable
 }
 
 /// Whether a mark with this value tells that a revision was complete at the beginning of 2026.
 fn is_mark(value: &str) -> bool {
-    let is_base_beside = |other: &str| {
+    let is_stable_beside = |other: &str| {
         let other = marked("other", 2, &[("completed", &format!("2 {other}"))]);
-        base(marked("old", 1, &[("completed", value)]), other).as_deref() == Some("agent-old")
+        stable(marked("old", 1, &[("completed", value)]), other).as_deref() == Some("agent-old")
     };
-    is_base_beside("2025-12-31T23:59:59Z") && !is_base_beside("2026-01-01T00:00:01Z")
+    is_stable_beside("2025-12-31T23:59:59Z") && !is_stable_beside("2026-01-01T00:00:01Z")
 }
 
 #[test]
@@ -158,7 +162,7 @@ fn a_mark_has_a_number_and_an_instant() {
     ] {
         assert!(is_mark(value), "{value}");
         let failed = |number| marked("old", number, &[("failed", value)]);
-        let other = |number| base(failed(number), revision("other", number - 1)).unwrap();
+        let other = |number| stable(failed(number), revision("other", number - 1)).unwrap();
         assert_eq!((other(number), other(number - 1)), ("agent-other".into(), "agent-old".into()), "{value}");
     }
     for value in [

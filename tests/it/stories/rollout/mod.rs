@@ -31,10 +31,10 @@ fn marked(version: &str, number: i64, marks: &[(&str, &str)]) -> Value {
 }
 
 /// The same with these revisions; the current one has started.
-pub(super) fn revisions(given: Given, base: Value, marks: &[(&str, &str)]) -> Given {
+pub(super) fn revisions(given: Given, stable: Value, marks: &[(&str, &str)]) -> Given {
     let started = format!("2 {}", at(-600));
     let all: Vec<_> = [("started", started.as_str())].into_iter().chain(marks.iter().copied()).collect();
-    given.revisions([base, marked("new", 2, &all)])
+    given.revisions([stable, marked("new", 2, &all)])
 }
 
 /// The value of a mark on the current revision, set a minute ago.

@@ -31,7 +31,7 @@ fn waves_tell_their_nodes_and_how_far_they_are() {
     let plan = fleet(json!({"waves": [{"upTo": 1}, {"upTo": 2}, {}]})).plan();
     let rollout = plan.report.rollout.as_ref().unwrap();
     assert_eq!(
-        (rollout.stage.clone(), rollout.base.as_deref()),
+        (rollout.stage.clone(), rollout.stable.as_deref()),
         (RolloutStage::Progressing, Some("agent-old"))
     );
     assert_eq!((rollout.nodes, rollout.updated), (3, 1));

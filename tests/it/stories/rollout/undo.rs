@@ -1,4 +1,4 @@
-//! A failed version is undone: the DaemonSet gets the template of base back, once.
+//! A failed version is undone: the DaemonSet gets the template of the stable revision back, once.
 
 use super::{deletes, mark, marked, marks, requeue};
 use crate::support::{
@@ -108,7 +108,7 @@ fn a_verdict_from_before_begins_it_too_and_a_pause_stops_it_not() {
 }
 
 #[test]
-fn the_marks_restore_the_template_of_base_and_nothing_else() {
+fn the_marks_restore_the_template_of_the_stable_revision_and_nothing_else() {
     let plan = begun(fleet(), &[]).plan();
     assert_eq!(steps(&plan), ["restore the template of agent-old: RolledBack"]);
     let [Action::RestoreTemplate { daemon_set, revision, patch, reason, .. }] = &plan.actions[..] else {
@@ -153,7 +153,7 @@ fn it_rests_on_no_other_action_and_ends_the_plan_of_none() {
 }
 
 #[test]
-fn the_chosen_revision_is_base_whatever_its_pods_and_marks_are() {
+fn the_chosen_revision_is_the_stable_revision_whatever_its_pods_and_marks_are() {
     let at_instant = |seconds: i64| format!("2 {}", at(seconds));
     let fleet = |marks: [&[(&str, &str)]; 3]| {
         let (failed, undone) = (mark("TooManyFailures"), undone(-60, 5));
@@ -166,7 +166,7 @@ fn the_chosen_revision_is_base_whatever_its_pods_and_marks_are() {
     let (first, last) = (at_instant(-70), at_instant(-60));
     let plan = fleet([&[("completed", &completed)], &[("restored", &first)], &[]]).plan();
     assert_eq!(restored(&plan).as_deref(), Some("agent-older"));
-    assert_eq!(plan.report.rollout.unwrap().base.as_deref(), Some("agent-older"));
+    assert_eq!(plan.report.rollout.unwrap().stable.as_deref(), Some("agent-older"));
     let plan = fleet([&[("restored", &first)], &[("restored", &last)], &[("restored", &first)]]).plan();
     assert_eq!(restored(&plan).as_deref(), Some("agent-older"), "the newest instant");
     let plan = fleet([&[], &[("restored", &last)], &[("restored", &last)]]).plan();
@@ -252,15 +252,15 @@ fn everything_else_is_a_pause_with_a_reason() {
     assert_eq!(not_undone(&with(&undone(-3599, 5))), None);
     let mut lost = begun(fleet(), &[]);
     lost.json["revisions"][0]["metadata"]["annotations"] = json!({});
-    stopped(lost.plan(), NotUndoneReason::NoBase);
+    stopped(lost.plan(), NotUndoneReason::NoStableRevision);
     let failed = mark("TooManyFailures");
     let alone = fleet().revisions([marked("new", 2, &[("started", &mark("")), ("failed", &failed)])]);
-    stopped(settled(alone).plan(), NotUndoneReason::NoBase);
+    stopped(settled(alone).plan(), NotUndoneReason::NoStableRevision);
     let garbage = settled(with_marks(fleet(), "2 yesterday 5", &[])).plan();
     assert_eq!(marks(&garbage), ["restored=", "undone=5"], "anything that does not parse is no mark");
 }
 
-/// Else the broken version would be complete, and base for the next one.
+/// Else the broken version would be complete, and the stable revision for the next one.
 #[test]
 fn a_version_that_is_put_back_before_its_pods_are_gone_begins_and_fails_once_more() {
     let put_back = |pod: crate::support::PodStory| {
@@ -466,7 +466,7 @@ fn it_works_beside_another_controller() {
 }
 
 #[test]
-fn base_is_marked_once_the_other_controller_has_adopted_it() {
+fn the_stable_revision_is_marked_once_the_other_controller_has_adopted_it() {
     let mut fleet = driven();
     fleet.json["revisions"][0]["metadata"]["ownerReferences"] = json!([]);
     assert_eq!(marks(&fleet.plan()), ["failed=TooManyFailures"]);
@@ -498,7 +498,7 @@ fn inputs_of_manifests_are_refused() {
 }
 
 #[test]
-fn the_condition_says_that_it_is_rolled_back_until_base_is_shown() {
+fn the_condition_says_that_it_is_rolled_back_until_the_stable_revision_is_shown() {
     let reason = |fleet: Given| {
         let mut fleet = fleet;
         fleet.json["policy"]["conditions"] = json!(true);
@@ -525,10 +525,10 @@ fn the_audit_finds_restores_that_are_not_due() {
     };
     let wrong = |field: &'static str| vec![ViolationKind::WrongRestore { field }];
     assert_eq!(found(&due, &restore), []);
-    let mut failed_base = due.clone();
+    let mut failed_stable = due.clone();
     let failed = format!("1 {} by hand", at(-5));
-    failed_base.json["revisions"][0]["metadata"]["annotations"]["rollout.daemonset/failed"] = json!(failed);
-    assert_eq!(found(&failed_base, &restore), wrong("revision"));
+    failed_stable.json["revisions"][0]["metadata"]["annotations"]["rollout.daemonset/failed"] = json!(failed);
+    assert_eq!(found(&failed_stable, &restore), wrong("revision"));
     assert_eq!(found(&fleet(), &restore), wrong("marks"));
     let generation = due.clone().with("/daemonSet/metadata/generation", json!(6));
     assert_eq!(found(&generation, &restore), wrong("generation"));
@@ -587,7 +587,7 @@ fn a_tracker_plans_each_step_as_all_objects_do() {
         if position == 0 {
             let _ = tracked(&mut tracker, observed, step.now).unwrap();
         }
-        // A base that becomes current needs lists; each other step is planned from the changes.
+        // A stable revision that becomes current needs lists; each other step is planned from the changes.
         let plan = match tracker.verify(|_| true, observed, step.now) {
             Ok(plan) => plan,
             Err(error) => {

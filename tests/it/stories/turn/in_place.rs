@@ -265,7 +265,7 @@ fn a_changed_pod_is_as_old_as_its_change() {
 
 /// On the way back pods of the failed revision are deleted: it is no old one.
 #[test]
-fn a_pod_of_the_current_revision_is_not_changed_back_to_base() {
+fn a_pod_of_the_current_revision_is_not_changed_back_to_the_stable_revision() {
     let failed = |pod| {
         let mut current = revision("new", 2);
         current["metadata"]["annotations"] =

@@ -21,7 +21,7 @@ fn a_node_in_turn_counts_whatever_its_pod_is() {
 fn a_node_in_turn_that_is_no_target_any_more_counts_as_lost() {
     let away = node("a").in_turn(60).taint("node.kubernetes.io/not-ready", "NoSchedule");
     let given = turns(given(rolling(1)).node(away.has(old())).node(node("b").has(old())));
-    assert_eq!(given.plan().report.budget.unwrap().lost, 1);
+    assert_eq!(given.plan().report.budget.unwrap().down_after_update, 1);
     assert_eq!(begun(&given), [""; 0]);
 }
 

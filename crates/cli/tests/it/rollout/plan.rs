@@ -12,9 +12,9 @@ fn the_waves_before_anything_happens() {
         format!("{WAVES}onFailure: {{maxFailures: 10%, waitingSeconds: 300, progressDeadlineSeconds: 1200}}");
     assert_snapshot!(Fleet::with_policy(&judged).printed("plan", "rollout plan"), @"
     DaemonSet  logging/agent, agent.json
-    Revision   new #2, current as before; base old
+    Revision   new #2, current as before; stable old
     Policy     in force
-    Rollout    progressing: 0 of 5 nodes updated, base old
+    Rollout    progressing: 0 of 5 nodes updated, the stable revision old
 
     WAVE  NODES  NEW  OPENS                                      NOW                               NEW NODES
     0     1      1    at once                                    updating                          a
@@ -48,9 +48,9 @@ fn a_policy_of_a_file_is_tried() {
     let text = fleet.printed("plan-file", &format!("rollout plan -f {canary}"));
     assert_snapshot!(text.replace(&canary, "canary.yaml"), @"
     DaemonSet  logging/agent, agent.json
-    Revision   new #2, current as before; base old
+    Revision   new #2, current as before; stable old
     Policy     canary.yaml
-    Rollout    progressing: 0 of 5 nodes updated, base old
+    Rollout    progressing: 0 of 5 nodes updated, the stable revision old
 
     WAVE  NODES  NEW  OPENS                     NOW               NEW NODES
     0     1      1    at once                   updating          d
@@ -78,7 +78,7 @@ fn the_waves_of_the_next_version() {
         .fold(Fleet::with_policy(WAVES), |fleet, node| fleet.updated(node, 900));
     assert_snapshot!(settled.printed("plan-next", "rollout plan"), @"
     DaemonSet  logging/agent, agent.json
-    Revision   new #2, current as before; base old
+    Revision   new #2, current as before; stable old
     Policy     in force
     Rollout    complete: the waves are those of the next version
 
@@ -94,7 +94,7 @@ fn the_waves_of_the_next_version() {
 }
 
 #[test]
-fn a_rollout_that_has_failed_or_is_paused_or_has_no_base() {
+fn a_rollout_that_has_failed_or_is_paused_or_has_no_stable_revision() {
     let failed = Fleet::with_policy("{waves: [{}], onFailure: {action: RollBack}}")
         .marked("failed", "2 2026-01-01T00:50:00Z TooManyFailures");
     let stops = |text: String| {
@@ -121,12 +121,12 @@ fn a_rollout_that_has_failed_or_is_paused_or_has_no_base() {
     ");
     let mut alone = Fleet::with_policy("{waves: [{needsApproval: true}], onFailure: {action: RollBack}}");
     alone.revisions.remove(0);
-    assert_snapshot!(stops(alone.printed("plan-no-base", "rollout plan")), @"
+    assert_snapshot!(stops(alone.printed("plan-no-stable", "rollout plan")), @"
     Stops      before wave 0, until kubectl daemonset rollout approve logging/agent --wave 0
-    Failure    when a node fails, the rollout stops, since there is no base to go back to
+    Failure    when a node fails, the rollout stops, since there is no stable revision to go back to
     A node     fails when its pod is in phase Failed
                fails when it goes down under its new pod
-    No base    no old revision is left: a missing pod of a held node gets the new version
+    No stable revision    no old revision is left: a missing pod of a held node gets the new version
     ");
 }
 
@@ -138,7 +138,7 @@ fn a_plan_has_the_waves_and_the_evidence_in_its_head() {
     DaemonSet  logging/agent, RollingUpdate, maxUnavailable 1: updated 2/5, ready 4/5, available 4/5
     Revision   new #2, current as before
     Budget     spent: 1 of 5 nodes may be unavailable, 1 is (1 not Ready): b
-    Rollout    progressing: 2 of 5 nodes updated, base old
+    Rollout    progressing: 2 of 5 nodes updated, the stable revision old
     Waves      wave 0: done; 1 node, 1 updated, 1 available
                wave 1: updating; 3 nodes, 2 updated, 1 available
                wave 2: waits for wave 1, needs approval; 4 nodes, 2 updated, 1 available
@@ -177,7 +177,7 @@ fn a_plan_whose_policy_is_invalid_is_paused() {
         .collect();
     assert_snapshot!(head.join("\n"), @r#"
     Invalid    annotation rollout.daemonset/paused: Invalid value: "yes": must be "true" or "false"; annotation rollout.daemonset/policy: onFailure.action: unknown variant `Retry`, expected one of `Pause`, `RollBack`, `Undo`; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
-    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, base old
+    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, the stable revision old
     "#);
 }
 

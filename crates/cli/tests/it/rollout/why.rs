@@ -80,7 +80,7 @@ fn rolled_back() {
                kubectl rollout undo -n logging daemonset/agent
     ");
     assert_snapshot!(why(&fleet, "why-back-c", "c"), @"
-    Nothing is to be done here: its pod is of the base revision, and available.
+    Nothing is to be done here: its pod is of the stable revision, and available.
     The new version has failed (TooManyFailures), so that every node goes back to old: a new template is a new start, and kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed- gives this one another chance.
     ");
 }
@@ -103,10 +103,10 @@ fn a_policy_that_can_not_be_read_pauses() {
 }
 
 #[test]
-fn a_held_node_without_a_base() {
+fn a_held_node_without_a_stable_revision() {
     let mut fleet = Fleet::with_policy(WAVES);
     fleet.revisions.remove(0);
-    assert_snapshot!(why(&fleet, "why-no-base", "e"), @"
+    assert_snapshot!(why(&fleet, "why-no-stable", "e"), @"
     The rollout has not reached it: it keeps the old version. It belongs to no wave, so this is for good: a wave that selects it, or a larger upTo, would reach it.
     Warning: 4 nodes wait for the rollout, but there is no old revision: a missing pod there gets the new version at once.
     ");
@@ -122,19 +122,19 @@ const ROLL_BACK: &str = "{waves: [{upTo: 1}, {}], onFailure: {action: RollBack}}
 const FAILED: &str = "2 2026-01-01T00:50:00Z TooManyFailures";
 
 #[test]
-fn a_roll_back_replaces_pods_by_those_of_the_base_revision() {
+fn a_roll_back_replaces_pods_by_those_of_the_stable_revision_revision() {
     let mut fleet = Fleet::with_policy(ROLL_BACK).marked("failed", FAILED).updated("a", 900);
     assert_snapshot!(all(&fleet, "why-goes-back", "a"), @"
     Node a, DaemonSet logging/agent
     a should run a pod.
-    Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m). This plan deletes it: not of the base revision, within the budget.
-    A pod of the base revision follows when it is gone.
+    Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m). This plan deletes it: not of the stable revision, within the budget.
+    A pod of the stable revision follows when it is gone.
     ");
     assert_snapshot!(all(&fleet, "why-goes-back-pod", "new-a"), @"
     Pod new-a, DaemonSet logging/agent
-    It is on node a. Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m). This plan deletes it: not of the base revision, within the budget.
+    It is on node a. Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m). This plan deletes it: not of the stable revision, within the budget.
     a should run a pod.
-    A pod of the base revision follows when it is gone.
+    A pod of the stable revision follows when it is gone.
     ");
     fleet.pods.retain(|pod| pod["spec"]["nodeName"] != "a");
     fleet.pods.push(not_ready(pod("a", "old", 60)));
@@ -151,7 +151,7 @@ fn a_roll_back_replaces_pods_by_those_of_the_base_revision() {
     Node a, DaemonSet logging/agent
     a should run a pod.
     Pod new-a is updated, of revision #2; it is terminating, and should be gone at 2026-01-01T01:00:10Z, in 10s.
-    It waits until new-a is gone: a pod of the base revision follows then.
+    It waits until new-a is gone: a pod of the stable revision follows then.
     ");
 }
 
@@ -165,13 +165,13 @@ fn a_roll_back_under_surge_and_on_delete() {
     Node a, DaemonSet logging/agent
     a should run a pod.
     Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
-    This plan creates its pod of the base revision at once, beside the one of another revision, which goes when the new one is available.
+    This plan creates its pod of the stable revision at once, beside the one of another revision, which goes when the new one is available.
     ");
     assert_snapshot!(all(&fleet, "why-surges-back-later", "b"), @"
     Node b, DaemonSet logging/agent
     b should run a pod.
     Pod new-b is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
-    Its pod of another revision waits, because maxSurge is spent: 1 node may have two pods, and 1 has. It is spent by a (CREATE: of the base revision, beside the one of another revision). The pod of the base revision comes beside it once a has a single pod again.
+    Its pod of another revision waits, because maxSurge is spent: 1 node may have two pods, and 1 has. It is spent by a (CREATE: of the stable revision, beside the one of another revision). The pod of the stable revision comes beside it once a has a single pod again.
     ");
     fleet.pods.push(not_ready(pod("a", "old", 60)));
     assert_snapshot!(all(&fleet, "why-surged-back", "a"), @"
@@ -179,7 +179,7 @@ fn a_roll_back_under_surge_and_on_delete() {
     a should run a pod.
     Pod new-a is updated, of revision #2; it is Ready and available since 2026-01-01T00:45:00Z (for 15m).
     Pod old-a is outdated, of revision #1 (the current one is #2); it runs, but has not been Ready since 2026-01-01T00:59:00Z (for 60s).
-    It waits until old-a is Ready. Its pod of another revision goes once the one of the base revision is available.
+    It waits until old-a is Ready. Its pod of another revision goes once the one of the stable revision is available.
     ");
     fleet.pods.pop();
     fleet.daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
@@ -198,36 +198,36 @@ fn planned(fleet: &Fleet, name: &str) -> String {
 
 /// The table and the actions of a plan have the words of `why`.
 #[test]
-fn a_plan_that_rolls_back_names_the_base_revision() {
+fn a_plan_that_rolls_back_names_the_stable_revision_revision() {
     let mut fleet =
         Fleet::with_policy(ROLL_BACK).marked("failed", FAILED).updated("a", 900).updated("b", 900);
     assert_snapshot!(planned(&fleet, "plan-goes-back"), @r#"
     NODE  PLACEMENT  POD    REVISION            STATE              NOW
-    a     run        new-a  updated #2 by hash  available for 15m  DELETE: not of the base revision, within the budget
+    a     run        new-a  updated #2 by hash  available for 15m  DELETE: not of the stable revision, within the budget
     b     run        new-b  updated #2 by hash  available for 15m  waits: maxUnavailable spent (1 of 1)
-    c     run        old-c  outdated #1         available for 30m  on base
-    d     run        old-d  outdated #1         available for 30m  on base
-    e     run        old-e  outdated #1         available for 30m  on base
+    c     run        old-c  outdated #1         available for 30m  on the stable revision
+    d     run        old-d  outdated #1         available for 30m  on the stable revision
+    e     run        old-e  outdated #1         available for 30m  on the stable revision
 
     Actions, in order
       1. mark revision new rollout.daemonset/started="2 2026-01-01T01:00:00Z": the rollout begins
-      2. delete pod new-a on a: not of the base revision, within the budget
+      2. delete pod new-a on a: not of the stable revision, within the budget
       3. write status as it has changed: updated 0 -> 2
     "#);
     fleet.daemon_set["spec"]["updateStrategy"] =
         json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
     assert_snapshot!(planned(&fleet, "plan-surges-back"), @r#"
     NODE  PLACEMENT  POD    REVISION            STATE              NOW
-    a     run        new-a  updated #2 by hash  available for 15m  CREATE: of the base revision, beside the one of another
+    a     run        new-a  updated #2 by hash  available for 15m  CREATE: of the stable revision, beside the one of another
                                                                    revision
     b     run        new-b  updated #2 by hash  available for 15m  waits: maxSurge spent (1 of 1)
-    c     run        old-c  outdated #1         available for 30m  on base
-    d     run        old-d  outdated #1         available for 30m  on base
-    e     run        old-e  outdated #1         available for 30m  on base
+    c     run        old-c  outdated #1         available for 30m  on the stable revision
+    d     run        old-d  outdated #1         available for 30m  on the stable revision
+    e     run        old-e  outdated #1         available for 30m  on the stable revision
 
     Actions, in order
       1. mark revision new rollout.daemonset/started="2 2026-01-01T01:00:00Z": the rollout begins
-      2. create pod on a (batch 0): of the base revision, beside the one of another revision
+      2. create pod on a (batch 0): of the stable revision, beside the one of another revision
       3. write status as it has changed: updated 0 -> 2
     "#);
 }
@@ -238,14 +238,14 @@ fn not_ready(mut pod: Value) -> Value {
 }
 
 #[test]
-fn a_broken_pod_of_a_held_node_comes_back_as_base() {
+fn a_broken_pod_of_a_held_node_comes_back_as_the_stable_revision() {
     let mut failed = Fleet::with_policy(WAVES).updated("a", 60);
     failed.pods[0]["status"] = json!({"phase": "Failed"});
     assert_snapshot!(all(&failed, "why-held-failed", "b"), @"
     Node b, DaemonSet logging/agent
     b should run a pod.
     Pod old-b is outdated, of revision #1 (the current one is #2); it has failed. This plan deletes it: it has failed.
-    A pod of the base revision follows when it is gone.
+    A pod of the stable revision follows when it is gone.
     ");
     let mut abandoned = Fleet::with_policy(WAVES).updated("a", 60);
     abandoned.revisions[1]["revision"] = json!(3);
@@ -254,8 +254,8 @@ fn a_broken_pod_of_a_held_node_comes_back_as_base() {
     assert_snapshot!(all(&abandoned, "why-abandoned", "b"), @"
     Node b, DaemonSet logging/agent
     b should run a pod.
-    Pod abandoned-b is outdated, of revision #2 (the current one is #3); it runs, but has not been Ready since 2026-01-01T00:59:00Z (for 60s). This plan deletes it: not of the base revision and not Ready, down anyway.
-    A pod of the base revision follows when it is gone.
+    Pod abandoned-b is outdated, of revision #2 (the current one is #3); it runs, but has not been Ready since 2026-01-01T00:59:00Z (for 60s). This plan deletes it: not of the stable revision and not Ready, down anyway.
+    A pod of the stable revision follows when it is gone.
     ");
     // The same pod on a node that the rollout reaches.
     let mut reached = Fleet::with_policy("waves: [{}]").updated("a", 60);
@@ -270,24 +270,24 @@ fn a_broken_pod_of_a_held_node_comes_back_as_base() {
 }
 
 #[test]
-fn a_held_node_that_the_base_revision_does_not_want() {
+fn a_held_node_that_the_stable_revision_revision_does_not_want() {
     let mut fleet = Fleet::with_policy("paused: true");
     fleet.pods.retain(|pod| pod["spec"]["nodeName"] != "b");
     fleet.nodes[0]["metadata"]["labels"]["disk"] = json!("ssd");
-    let base = &mut fleet.revisions[0]["data"]["spec"]["template"]["spec"];
-    base["nodeSelector"] = json!({"disk": "ssd"});
-    assert_snapshot!(all(&fleet, "why-base-selector", "b"), @"
+    let stable = &mut fleet.revisions[0]["data"]["spec"]["template"]["spec"];
+    stable["nodeSelector"] = json!({"disk": "ssd"});
+    assert_snapshot!(all(&fleet, "why-stable-selector", "b"), @"
     Node b, DaemonSet logging/agent
-    b must not run a pod: the base template's nodeSelector does not match, as disk=ssd is wanted and the node has no label disk.
+    b must not run a pod: the stable template's nodeSelector does not match, as disk=ssd is wanted and the node has no label disk.
     It has no pod of the DaemonSet.
     Nothing is to be done here.
     ");
-    let base = &mut fleet.revisions[0]["data"]["spec"]["template"]["spec"];
-    base["nodeSelector"] = json!({});
-    base["nodeName"] = json!("a");
-    assert_snapshot!(all(&fleet, "why-base-name", "b"), @"
+    let stable = &mut fleet.revisions[0]["data"]["spec"]["template"]["spec"];
+    stable["nodeSelector"] = json!({});
+    stable["nodeName"] = json!("a");
+    assert_snapshot!(all(&fleet, "why-stable-name", "b"), @"
     Node b, DaemonSet logging/agent
-    b must not run a pod: the base template names the node a.
+    b must not run a pod: the stable template names the node a.
     It has no pod of the DaemonSet.
     Nothing is to be done here.
     ");
@@ -300,9 +300,9 @@ fn a_taint_that_neither_template_tolerates() {
         fleet.nodes[4]["spec"] = json!({"taints": [{"key": "gpu", "effect": "NoExecute"}]});
         fleet
     };
-    assert_snapshot!(all(&tainted(WAVES), "why-taint-of-base", "e"), @"
+    assert_snapshot!(all(&tainted(WAVES), "why-taint-of-stable", "e"), @"
     Node e, DaemonSet logging/agent
-    e must not run a pod: the base template does not tolerate the taint gpu:NoExecute.
+    e must not run a pod: the stable template does not tolerate the taint gpu:NoExecute.
     Pod old-e is outdated, of revision #1 (the current one is #2); it is Ready and available since 2026-01-01T00:30:00Z (for 30m). This plan deletes it: the node must not run it.
     No other pod follows.
     ");

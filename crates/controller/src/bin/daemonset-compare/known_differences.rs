@@ -18,7 +18,9 @@ pub(crate) fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Pla
                 NodeOutcome::Waits(Wait::MaxUnavailable { .. }) if is_outdated && is_not_yet_available => {
                     Some("young-pods-need-budget")
                 }
-                outcome if is_held(outcome) && counts_lost_nodes(plan.report.budget.as_ref()) => {
+                outcome
+                    if is_held(outcome) && counts_nodes_down_after_update(plan.report.budget.as_ref()) =>
+                {
                     Some("lost-nodes-count")
                 }
                 _ if is_outdated && !matches!(verdict.placement, NodePlacement::Run) => {
@@ -32,7 +34,9 @@ pub(crate) fn explaining_theirs(id: &ActionId, verdict: &NodeVerdict, plan: &Pla
                 reason: DeleteReason::OutdatedNotReady | DeleteReason::OutdatedPending,
                 ..
             } if is_surge(plan) => Some("surge-replaces-unready"),
-            NodeOutcome::Waits(Wait::MaxSurge { .. }) if counts_lost_nodes(plan.report.budget.as_ref()) => {
+            NodeOutcome::Waits(Wait::MaxSurge { .. })
+                if counts_nodes_down_after_update(plan.report.budget.as_ref()) =>
+            {
                 Some("lost-nodes-count")
             }
             NodeOutcome::Waits(Wait::MaxSurge { .. }) => Some("surge-counts-doubled-nodes"),
@@ -85,8 +89,8 @@ fn is_held(outcome: &NodeOutcome) -> bool {
     )
 }
 
-fn counts_lost_nodes(budget: Option<&Budget>) -> bool {
-    budget.is_some_and(|budget| budget.lost > 0)
+fn counts_nodes_down_after_update(budget: Option<&Budget>) -> bool {
+    budget.is_some_and(|budget| budget.down_after_update > 0)
 }
 
 fn is_surge(plan: &Plan) -> bool {

@@ -30,7 +30,7 @@ pub fn broken_in(facts: &Facts, cluster: &Cluster, is_quiet: bool) -> Vec<String
     };
     let ready = cluster.pods().filter(counts).count();
     let status = cluster.status();
-    if is_quiet && facts.policy.drive.is_none() && status.number_ready as usize > ready {
+    if is_quiet && facts.policy.external_controller.is_none() && status.number_ready as usize > ready {
         broken.push(format!("in place: {} Ready pods in the status, {ready} in fact", status.number_ready));
     }
     broken

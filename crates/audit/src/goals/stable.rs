@@ -1,4 +1,4 @@
-//! Base: the revision for the nodes that the rollout has not reached, chosen apart from the planner.
+//! The stable revision: the revision for the nodes that the rollout has not reached, chosen apart from the planner.
 
 use super::marks;
 use super::undo::{restored_at, undone_number};
@@ -10,14 +10,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// An old revision, with its template.
-pub(crate) struct Base<'s> {
+pub(crate) struct Stable<'s> {
     pub(crate) view: &'s RevisionView<'s>,
     /// Its hash label, or its name where it has none.
     pub(crate) hash: &'s str,
     pub(crate) template: CompiledTemplate,
 }
 
-impl<'s> Base<'s> {
+impl<'s> Stable<'s> {
     /// Of the old revisions that have not failed and whose template can be used: the one that was completed last; then the
     /// one with the most live pods, the largest number, the smallest name. `live_elsewhere` counts the live pods with a hash on nodes that the
     /// snapshot lacks.
@@ -33,7 +33,7 @@ impl<'s> Base<'s> {
         candidates.retain(|m| m.view.deleted_at.is_none() && !has_failed(m.view, prefix));
         let undone = undone_number(snapshot, lineage);
         candidates.sort_by_key(|member| {
-            // One that was chosen to come back is base, whatever its pods and other marks are.
+            // One that was chosen to come back is the stable revision, whatever its pods and other marks are.
             let restored = undone.and_then(|failed| restored_at(member, prefix, failed));
             if restored.is_some() {
                 return (Reverse((restored, None, 0, 0)), member.view.name);
@@ -44,7 +44,7 @@ impl<'s> Base<'s> {
         });
         candidates.into_iter().find_map(|member| {
             let template = usable(snapshot, member.view)?;
-            Some(Base { view: member.view, hash: member.hash, template })
+            Some(Stable { view: member.view, hash: member.hash, template })
         })
     }
 }

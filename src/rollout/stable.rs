@@ -1,4 +1,4 @@
-//! Base: the revision for the nodes that the rollout has not reached.
+//! The stable revision: the revision for the nodes that the rollout has not reached.
 
 use crate::input::Snapshot;
 use crate::input::placement::{CompiledTemplate, Placement};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// An old revision, with the parts of its template that decide about nodes and pods.
 #[derive(Debug)]
-pub struct Base<'a> {
+pub struct Stable<'a> {
     pub position: HistoryIx,
     pub view: RevisionView<'a>,
     /// Its hash label, or its name where it has none.
@@ -25,26 +25,26 @@ pub struct Base<'a> {
     pub template: Arc<CompiledTemplate>,
 }
 
-/// A base, beyond the history that it was chosen from.
+/// A stable revision, beyond the history that it was chosen from.
 #[derive(Debug, Clone)]
-pub struct KnownBase {
+pub struct KnownStable {
     pub uid: Arc<str>,
     template: Arc<CompiledTemplate>,
     /// It wants the same nodes as the current template: most rollouts change an image.
     is_placed_as_current: bool,
 }
 
-impl KnownBase {
-    /// The base among the old revisions, if there is one: the one that comes back in the place of the current one; else the one that was
+impl KnownStable {
+    /// The stable revision among the old revisions, if there is one: the one that comes back in the place of the current one; else the one that was
     /// completely rolled out last; else the one that most live pods run, then the one with the largest number, then the first by name.
     ///
     /// A revision that has failed is none, nor one whose template can't be used: its pods could not be created, or would be
-    /// released at once. `known` is a base whose template need not be read again.
+    /// released at once. `known` is a stable revision whose template need not be read again.
     pub fn choose(
         snapshot: &Snapshot<'_>,
         history: &History<'_>,
         live: &IndexVec<HistoryIx, u32>,
-        known: Option<&KnownBase>,
+        known: Option<&KnownStable>,
     ) -> Option<Self> {
         let keys = &snapshot.spec.mark_keys;
         let mut candidates: Vec<_> =
@@ -59,7 +59,7 @@ impl KnownBase {
             if restored.is_some() {
                 return (Reverse(restored), Reverse(None), Reverse(0), Reverse(0), revision.name());
             }
-            // Under whatever number: a revision that was complete once and became current again is still a good base.
+            // Under whatever number: a revision that was complete once and became current again is still a good stable revision.
             let completed = revision.view.and_then(|view| completed_at(view.annotations, keys));
             let pods = history.position(&revision.hash).map_or(0, |position| *live.at(position));
             // The members are in the order of the rule. Without a mark `completed` is `None`, which comes last under `Reverse`.
@@ -74,7 +74,7 @@ impl KnownBase {
                 None => read_template(snapshot, &view)?,
             };
             let is_placed_as_current = template.places_as(&snapshot.spec.template);
-            Some(KnownBase { uid: view.uid.into(), template, is_placed_as_current })
+            Some(KnownStable { uid: view.uid.into(), template, is_placed_as_current })
         })
     }
 
@@ -97,7 +97,7 @@ fn undone_number(history: &History<'_>, keys: &MarkKeys) -> Option<i64> {
     (undone.number == *number && has_failed(annotations, keys, *number)).then_some(*number)
 }
 
-/// Whether a revision may be base, before its template is read.
+/// Whether a revision may be the stable revision, before its template is read.
 fn is_candidate(revision: &Revision<'_>, keys: &MarkKeys) -> bool {
     // A duplicate of the current revision is no old one: a node that goes back to it would run the new version.
     revision.role == RevisionRole::Old
@@ -118,13 +118,14 @@ fn read_template(snapshot: &Snapshot<'_>, view: &RevisionView<'_>) -> Option<Arc
     snapshot.spec.selector.matches(&template.parsed.metadata.labels).then(|| Arc::new(template))
 }
 
-impl<'a> Base<'a> {
-    /// The base in a history.
-    pub fn find(known: &KnownBase, history: &History<'a>) -> Option<Self> {
-        let is_base = |revision: &Revision<'_>| revision.view.is_some_and(|view| *view.uid == *known.uid);
-        let (position, revision) = history.revisions.enumerated().find(|(_, revision)| is_base(revision))?;
+impl<'a> Stable<'a> {
+    /// The stable revision in a history.
+    pub fn find(known: &KnownStable, history: &History<'a>) -> Option<Self> {
+        let is_stable = |revision: &Revision<'_>| revision.view.is_some_and(|view| *view.uid == *known.uid);
+        let (position, revision) =
+            history.revisions.enumerated().find(|(_, revision)| is_stable(revision))?;
         let (representative, template) = (history.position(&revision.hash), Arc::clone(&known.template));
-        Some(Base { position, view: revision.view?, hash: revision.hash.clone(), representative, template })
+        Some(Stable { position, view: revision.view?, hash: revision.hash.clone(), representative, template })
     }
 
     /// Its template, as it is stored.
@@ -132,7 +133,7 @@ impl<'a> Base<'a> {
         self.view.data.pointer("/spec/template").unwrap_or(&Value::Null)
     }
 
-    /// Whether a pod whose hash label names this revision is base's.
+    /// Whether a pod whose hash label names this revision is the stable revision's.
     pub fn is_revision_of(&self, pod: Option<HistoryIx>) -> bool {
         pod.is_some() && pod == self.representative
     }
@@ -141,6 +142,6 @@ impl<'a> Base<'a> {
 /// The deliberate errors in this file.
 mod planted {
     crate::planted::planted! {
-        has_failed(right: bool): FailedBase => false;
+        has_failed(right: bool): FailedStableRevision => false;
     }
 }

@@ -14,7 +14,7 @@ fn taken(nodes: &[&str], seconds: i64) -> Memory {
 
 fn lost(given: &Given) -> [u32; 3] {
     let budget = given.plan().report.budget.unwrap();
-    [budget.unavailable, budget.lost, budget.taken]
+    [budget.unavailable, budget.down_after_update, budget.deleted_by_update]
 }
 
 /// Ten nodes, maxUnavailable 1, and an agent that taints a node while the daemon is away. Without the memory of the
@@ -121,7 +121,7 @@ fn only_ready_target_nodes_are_forgotten_after_a_while() {
     assert_eq!(left(node("a").taint("x", "NoSchedule"), 360_000), 1);
     assert_eq!(left(node("a").ready("Unknown", None), 360_000), 1);
     let mut recording = given(rolling(1)).node(node("a")).recording();
-    recording.policy.taken_expiry_seconds = 10;
+    recording.policy.deleted_by_update_expiry_seconds = 10;
     let mut memory = taken(&["a"], 10);
     memory.observe(&recording.snapshot().unwrap());
     assert_eq!(memory, Memory::default(), "the policy says how long");
@@ -158,11 +158,11 @@ fn each_accepted_update_delete_takes_its_node() {
 
 #[test]
 fn a_delete_that_was_not_done_gives_the_node_back() {
-    let base = given(rolling(1)).node(node("a").has(old()));
-    let delete = base.plan().actions.swap_remove(0);
+    let stable = given(rolling(1)).node(node("a").has(old()));
+    let delete = stable.plan().actions.swap_remove(0);
     let mut memory = Memory::default();
     memory.record(&delete, &ActionOutcome::Unknown, at(0));
-    memory.settle(&delete, &base.recording().snapshot().unwrap());
+    memory.settle(&delete, &stable.recording().snapshot().unwrap());
     assert_eq!(memory, Memory::default());
 }
 
