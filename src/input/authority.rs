@@ -51,7 +51,7 @@ impl Authority {
                 | Action::PatchNode { .. }
                 | Action::Requeue { .. },
             ) => true,
-            // Node sync decides nothing under drive: by this line no slip of it could delete the other controller's pods.
+            // Node sync decides nothing beside an external controller: by this line no slip of it could delete the other controller's pods.
             (Authority::Update, Action::DeletePod { reason, .. }) => {
                 reason.is_update() || matches!(reason, DeleteReason::PullDone)
             }

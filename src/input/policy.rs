@@ -82,7 +82,7 @@ policy! {
         pub rollout: Option<RolloutPolicy>, set impl Into<Option<RolloutPolicy>>;
         /// The strategy by which a DaemonSet with `OnDelete` is updated beside Kubernetes' own controller, which creates its pods. Default
         /// `None`. Of the plan only the update's deletes and changes in place, the marks on revisions, the restored template, the patches
-        /// of nodes, the pull pods and the Requeue remain.
+        /// of nodes, the pull pods and the Requeue remain. In JSON it is `drive`, and `externalController` is read as well.
         #[serde(
             rename = "drive",
             alias = "externalController",

@@ -47,7 +47,7 @@ pub(crate) fn candidate<'f>(
     may_go.then_some(only)
 }
 
-/// Whether the DaemonSet owns the pod already. Under drive the other controller adopts it, and only then may it go.
+/// Whether the DaemonSet owns the pod already. An external controller adopts it, and only then may it go.
 fn is_owned(fleet: &Fleet<'_>, pod: &FleetPod) -> bool {
     fleet.snapshot.facts(pod.view).ownership == Ownership::Controlled
 }

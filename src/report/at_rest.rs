@@ -140,7 +140,7 @@ impl AtRest<'_> {
             Some((Readiness::NotReady | Readiness::Pending, _)) => NodeOutcome::Waits(Wait::Ready),
             None => {
                 let waits = self.termination(node).or_else(|| self.taken_name(node));
-                // The create that is due is the other controller's under drive, else a later plan's.
+                // The create that is due is an external controller's, or a later plan's.
                 let whole = Authority::of(fleet.snapshot).syncs_nodes();
                 waits.unwrap_or(if whole {
                     NodeOutcome::Waits(Wait::NextPlan)

@@ -166,7 +166,7 @@ pub enum RevisionOrigin {
     Kept,
     /// This plan creates it.
     Created,
-    /// It is an older one whose template is current again: this plan renumbers it, or under `drive` the other controller will.
+    /// It is an older one whose template is current again: this plan renumbers it, or an external controller will.
     CurrentAgain,
 }
 

@@ -121,7 +121,7 @@ pub(crate) enum FailureVerdict {
 }
 
 /// Whether the current revision has come back in the place of a failed one, and no newer revision has come since: the rollout of a
-/// version that was complete once is no new one. Under drive also where a person has put it back: no `RollBack` can, and in waves anew the
+/// version that was complete once is no new one. Beside an external controller also where a person has put it back: no `RollBack` can, and in waves anew the
 /// nodes with the failed version would wait for those that have never lost the good one.
 pub(crate) fn is_way_back(snapshot: &Snapshot<'_>, history: &History<'_>) -> bool {
     let current = history.current();

@@ -72,7 +72,7 @@ Examples:
 
 Without a file, a name and a cluster flag it starts from a cluster that is built in.
 
-A policy with `drive` is simulated beside Kubernetes' own controller, which creates the pods; --strategy OnDelete makes a DaemonSet one that can be driven.
+A policy with `externalController` is simulated beside Kubernetes' own controller, which creates the pods; --strategy OnDelete makes a DaemonSet one that can be driven.
 
 A policy may have turn, drain and priorityClassName as far as annotation rollout.daemonset/powers of its Namespace has turn, evict and priority; the Namespace is read from the cluster, or is an object of the file, and without it there are no powers.
 

@@ -27,7 +27,7 @@ onFailure:
 
 const DRIVEN: &str = "\
 # Beside Kubernetes' own controller, which leaves the pods of OnDelete alone.
-drive:
+externalController:
   type: RollingUpdate
   rollingUpdate:
     maxUnavailable: 3

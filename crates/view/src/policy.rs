@@ -3,7 +3,7 @@
 use crate::cluster::read_policy;
 use crate::numbers::duration;
 use crate::turning;
-use daemonset::internal::steering::{POLICY, PREFIX};
+use daemonset::internal::steering::{POLICY, PREFIX, external_controller_name};
 use daemonset::model::{DaemonSet, IntOrString, UpdateStrategy};
 use daemonset::policy::{InPlacePolicy, InvalidRolloutPolicy, Permissions, RolloutPolicy, Wave};
 use daemonset::{Policy, Recording};
@@ -58,19 +58,21 @@ impl PolicyChoice {
 
 /// The strategy that the policy drives: of the annotation, or of the recording.
 pub fn driven(recording: &Recording) -> Option<UpdateStrategy> {
-    let annotated = annotated(recording).and_then(|policy| policy.get("drive").cloned());
-    let annotated = annotated.and_then(|drive| UpdateStrategy::deserialize(drive).ok());
+    let annotated = annotated(recording)
+        .and_then(|policy| UpdateStrategy::deserialize(policy.get(external_controller_name(&policy))?).ok());
     annotated.or_else(|| recording.policy.external_controller.clone())
 }
 
 /// Drives another strategy.
 pub fn drive(recording: &mut Recording, strategy: UpdateStrategy) {
     let strategies = annotated(recording).zip(serde_json::to_value(&strategy).ok());
-    if let Some((Value::Object(mut policy), strategy)) = strategies {
-        policy.insert("drive".to_owned(), strategy);
+    if let Some((mut policy, strategy)) = strategies.filter(|(policy, _)| policy.is_object()) {
+        let name = external_controller_name(&policy);
+        if let Some(members) = policy.as_object_mut() {
+            members.insert(name.to_owned(), strategy);
+        }
         let annotations = &recording.daemon_set.metadata.annotations;
-        recording.daemon_set.metadata.annotations =
-            annotations.with(POLICY, &Value::Object(policy).to_string());
+        recording.daemon_set.metadata.annotations = annotations.with(POLICY, &policy.to_string());
     } else {
         recording.policy.external_controller = Some(strategy);
     }

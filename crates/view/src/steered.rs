@@ -5,6 +5,7 @@ use crate::cause::{edit_of, quoted, stable_to_name, undo_of};
 use crate::cluster::Input;
 use crate::cluster::policy::{self, AnnotationProblem, PAUSED};
 use crate::words::{self, count, labelled};
+use daemonset::internal::steering::EXTERNAL_CONTROLLER;
 use daemonset::model::{ControllerRevision, DaemonSet};
 use daemonset::policy::{FailureAction, RolloutPolicy};
 use daemonset::report::{
@@ -109,7 +110,11 @@ impl<'a> Steered<'a> {
     /// Whether a policy that is to drive the update is invalid since Kubernetes' own controller, which reads no policy, still updates.
     pub fn lacks_on_delete(&self) -> bool {
         let is_its_own = !matches!(self.daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete");
-        is_its_own && self.problems.iter().any(|problem| problem.problem.path == "drive")
+        is_its_own
+            && self
+                .problems
+                .iter()
+                .any(|problem| EXTERNAL_CONTROLLER.contains(&problem.problem.path.as_str()))
     }
 
     /// The meaning of a policy that is invalid.

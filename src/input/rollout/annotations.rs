@@ -6,7 +6,7 @@ use crate::input::policy::{
 };
 use crate::input::rollout::check::check_rollout;
 use crate::input::rollout::policy::RolloutPolicy;
-use crate::input::rollout::steering::{APPROVED, PAUSED, POLICY, PREFIX};
+use crate::input::rollout::steering::{APPROVED, PAUSED, POLICY, PREFIX, external_controller_name};
 use crate::input::{check, strategy, turn_check};
 use daemonset_objects::internal::Problems;
 use daemonset_objects::model::DaemonSet;
@@ -136,7 +136,7 @@ impl Policy {
 
     /// The policy that the annotations of a DaemonSet ask for; the default without any of them.
     ///
-    /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `drive`, `downNodes`, `lifecycle`,
+    /// `rollout.daemonset/policy` holds the fields of a [`RolloutPolicy`] and, beside them, `externalController` (or `drive`, its older name), `downNodes`, `lifecycle`,
     /// `conditions`, `podNames`, `pull`, `inPlace`, `fit` and, as far as the namespace has the [`Permissions`], `turn`, `drain` and
     /// `priorityClassName`, as JSON; [`with_annotations`](Self::with_annotations) reads YAML, too. `rollout.daemonset/paused: "true"`
     /// pauses, and `rollout.daemonset/approved: "<number>=<count>"` approves this count of waves of the revision with this number,
@@ -198,11 +198,14 @@ impl Policy {
                 problems.push(AnnotationProblem::new(key, Problem::unreadable("", message)));
             }
         }
-        let mut merged = self;
+        let (mut merged, mut external_controller) = (self, "drive");
         let text_of = |key| ds.metadata.annotations.get(key);
         if let Some(text) = text_of(POLICY) {
             match read_policy(text, powers, read) {
-                Ok(annotation) => annotation.merge_into(&mut merged),
+                Ok((annotation, name)) => {
+                    annotation.merge_into(&mut merged);
+                    external_controller = name;
+                }
                 Err(found) => {
                     problems.extend(found.into_iter().map(|found| AnnotationProblem::new(POLICY, found)))
                 }
@@ -225,7 +228,7 @@ impl Policy {
         }
         // Only a whole policy is checked: a part that could not be read would bring problems that its author does not have.
         InvalidRolloutPolicy::if_any(problems)?;
-        check_policy(ds, merged, &Value::Null)
+        check_policy(ds, merged, &Value::Null, external_controller)
     }
 
     /// These choices, once the annotations are read, for a caller whose manifests have these
@@ -248,19 +251,20 @@ impl Policy {
     /// `Undo` with inputs, which a template alone does not bring back. The check of a snapshot refuses it as well, but then there is
     /// no plan at all.
     pub fn for_inputs(self, ds: &DaemonSet, inputs: &Value) -> Result<Self, InvalidRolloutPolicy> {
-        check_policy(ds, self, inputs)
+        check_policy(ds, self, inputs, "drive")
     }
 }
 
-/// The value of the annotation.
+/// The value of the annotation, and the name that it has for the external controller.
 fn read_policy(
     text: &str,
     powers: &Permissions,
     read: impl FnOnce(&str) -> Result<Value, String>,
-) -> Result<PolicyAnnotation, Vec<Problem>> {
+) -> Result<(PolicyAnnotation, &'static str), Vec<Problem>> {
     // Before the reader is asked: it takes memory in proportion to the text.
     check_length(Policy::MAX_ANNOTATION_BYTES, POLICY, text).map_err(|problem| vec![problem])?;
     let value = read(text).map_err(|message| vec![Problem::unreadable("", message)])?;
+    let external_controller = external_controller_name(&value);
     // serde would read a list as the members in their order.
     let Value::Object(mut members) = value else {
         let must = "must be an object with the fields of a policy";
@@ -285,7 +289,7 @@ fn read_policy(
         Ok(drain) => annotation.drain = drain,
         Err(invalid) => problems.extend(invalid.problems.into_iter().map(of_drain)),
     }
-    if problems.is_empty() { Ok(annotation) } else { Err(problems) }
+    if problems.is_empty() { Ok((annotation, external_controller)) } else { Err(problems) }
 }
 
 /// The fields that the powers do not permit, whatever is in them. One that is null is absent.
@@ -330,11 +334,16 @@ fn parse_approved(text: &str) -> Result<(i64, u32), Problem> {
 }
 
 /// A policy that the check of a snapshot would refuse would leave the DaemonSet without any plan.
-fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy, InvalidRolloutPolicy> {
+fn check_policy(
+    ds: &DaemonSet,
+    policy: Policy,
+    inputs: &Value,
+    external_controller: &str,
+) -> Result<Policy, InvalidRolloutPolicy> {
     let source = ds.metadata.annotations.get(POLICY).map_or("", |_| POLICY);
     let mut problems = Problems::default();
     check_rollout(ds, &policy, inputs, &mut problems);
-    // `drive` is a member of the annotation, and no part of the rollout.
+    // The external controller is a member of the annotation, and no part of the rollout.
     strategy::beside_external_controller(ds, &policy, &mut problems);
     turn_check::check_alone(ds, &policy, &mut problems);
     check::priority_class(&policy, &mut problems);
@@ -344,7 +353,9 @@ fn check_policy(ds: &DaemonSet, policy: Policy, inputs: &Value) -> Result<Policy
         // prefix, as `AnnotationProblem::problem` documents.
         let path = problem.path.strip_prefix("policy.").unwrap_or(&problem.path);
         let of_value = path.strip_prefix("rollout.").filter(|_| !problem.kind.is_of_count());
-        problem.path = of_value.unwrap_or(path).to_owned();
+        let path = of_value.unwrap_or(path);
+        let of_external = path.strip_prefix("drive").map(|rest| format!("{external_controller}{rest}"));
+        problem.path = of_external.unwrap_or_else(|| path.to_owned());
         AnnotationProblem::new(source, problem)
     };
     InvalidRolloutPolicy::if_any(invalid.problems.into_iter().map(of_policy).collect())?;

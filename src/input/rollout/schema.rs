@@ -2,6 +2,7 @@
 
 use crate::Policy;
 use crate::input::policy::PolicyAnnotation;
+use crate::input::rollout::steering::EXTERNAL_CONTROLLER;
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Value, json};
@@ -20,6 +21,13 @@ impl Policy {
     pub fn annotation_schema() -> Schema {
         let mut schema = schemars::schema_for!(PolicyAnnotation);
         schema.insert("title".to_owned(), json!("rollout.daemonset/policy"));
+        // serde's alias is unknown to schemars.
+        let [name, older] = EXTERNAL_CONTROLLER;
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            let of_older = properties.get(name).map(|field| json!({"allOf": [field], "deprecated": true}));
+            properties.extend(of_older.map(|field| (older.to_owned(), field)));
+        }
+        schema.insert("not".to_owned(), json!({"required": EXTERNAL_CONTROLLER}));
         RecursiveTransform(|schema: &mut Schema| {
             if let Some(Value::String(text)) = schema.get_mut("description") {
                 *text = without_links(text);

@@ -23,6 +23,16 @@ pub fn may_need_powers(text: &str) -> bool {
     POWERFUL.iter().any(|(field, _)| text.contains(field))
 }
 
+/// The names of [`external_controller`](field@Policy::external_controller) in a policy, the older one last.
+pub const EXTERNAL_CONTROLLER: [&str; 2] = ["externalController", "drive"];
+
+/// The name that this policy uses for its [`external_controller`](field@Policy::external_controller), so that problems name the field as
+/// their author wrote it.
+pub fn external_controller_name(policy: &Value) -> &'static str {
+    let [name, older] = EXTERNAL_CONTROLLER;
+    if policy.get(older).is_some() { older } else { name }
+}
+
 /// Whether each field of a policy can be read; the check may still refuse the policy.
 pub fn is_readable(policy: &Value) -> bool {
     policy.is_object() && PolicyAnnotation::deserialize(policy).is_ok()

@@ -150,6 +150,20 @@ fn the_schema_knows_each_field_and_refuses_each_unknown_one() {
 }
 
 #[test]
+fn the_schema_knows_both_names_of_the_external_controller() {
+    let (schema, strategy) = (schema(), json!({"type": "RollingUpdate"}));
+    let both = json!({"drive": strategy, "externalController": strategy});
+    for (policy, is_right) in [
+        (json!({"drive": strategy}), true),
+        (json!({"externalController": strategy}), true),
+        (json!({"drive": {"type": "OnDelete"}}), false),
+        (both, false),
+    ] {
+        assert_eq!((schema.is_valid(&policy), is_read(&policy)), (is_right, is_right), "{policy}");
+    }
+}
+
+#[test]
 fn the_schema_accepts_each_value_that_the_reader_accepts() {
     let (schema, whole) = (schema(), whole());
     let mut all = Vec::new();

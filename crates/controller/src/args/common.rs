@@ -92,7 +92,7 @@ conditions: false (default) or true
   Whether the status has the conditions Available and Progressing. Want them where dashboards or GitOps tools read conditions.
 rollout: {waves, paused, approved, onFailure}
   Which nodes get a new version, in which order, and when to stop. Want it where a broken version must not reach all nodes.
-drive: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
+externalController: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
   Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters, with
   --drive; without that flag the file is refused, and the annotation of a DaemonSet drives nothing.
 priorityClassName: (none)
@@ -144,7 +144,7 @@ impl CommonArgs {
         if role != ProcessRole::Driver
             && policy.as_ref().is_ok_and(|policy| policy.external_controller.is_some())
         {
-            problems.push("policy.drive: only a process with --drive drives updates".to_owned());
+            problems.push("policy.externalController: only a process with --drive drives updates".to_owned());
         }
         match policy {
             Ok(policy) if problems.is_empty() => Ok(policy),

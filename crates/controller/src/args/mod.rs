@@ -25,7 +25,7 @@ pub struct Args {
     /// Print each plan, and change nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// Beside the cluster's own DaemonSet controller: update the DaemonSets with OnDelete whose policy has `drive`. Sends deletes of
+    /// Beside the cluster's own DaemonSet controller: update the DaemonSets with OnDelete whose policy has `externalController`. Sends deletes of
     /// pods, marks on ControllerRevisions and events, and leaves all other DaemonSets alone.
     #[arg(long)]
     pub drive: bool,

@@ -115,7 +115,7 @@ impl Policies {
         let is_driven = policy.external_controller.is_some();
         let policy = Some(policy.external_controller(None));
         let reading = PolicyReading { policy, problem: unreadable, turns_of: TurnsOf::This };
-        // Without `drive` each turn would end here as soon as the driver has begun it.
+        // Without `externalController` each turn would end here as soon as the driver has begun it.
         if is_driven { reading.leaving_turns(PolicyEvent::not_driven(ds)) } else { reading }
     }
 

@@ -197,10 +197,10 @@ impl Case<'_> {
         if policy.is_none_or(|policy| policy.waves.is_empty() && !policy.paused) {
             return vec![patch + "    # if nobody wants OnDelete"];
         }
-        let drive =
-            self.edit_policy() + "    # with drive in its policy the driver deletes the pods, wave by wave";
+        let driven = self.edit_policy()
+            + "    # with externalController in its policy the driver deletes the pods, wave by wave";
         let past = "    # Kubernetes' own controller then updates all nodes within maxUnavailable, whatever the policy says";
-        vec![drive, patch + past]
+        vec![driven, patch + past]
     }
 
     fn patch_strategy(&self, strategy: &str) -> String {

@@ -77,7 +77,8 @@ pub fn is_paused(daemon_set: &DaemonSet) -> bool {
 pub fn drives(daemon_set: &Value) -> Option<bool> {
     let annotations = daemon_set.pointer("/metadata/annotations")?;
     let policy = yaml(annotations.get(POLICY)?.as_str()?).ok()?;
-    Some(policy.get("drive").is_some_and(|drive| !drive.is_null()))
+    let mut members = steering::EXTERNAL_CONTROLLER.iter().filter_map(|name| policy.get(*name));
+    Some(members.any(|member| !member.is_null()))
 }
 
 /// Sets an annotation, or removes it.
@@ -134,7 +135,9 @@ fn problems_of_policy(ds: &DaemonSet, mut value: Value) -> Vec<AnnotationProblem
     let unreadable = take_out_all(&mut value, unreadable, |found| &found.problem.path);
     let mut others = if steering::is_readable(&value) { problems_of(&value) } else { Vec::new() };
     // In the order in which a snapshot is checked: the strategy comes first.
-    others.sort_by_key(|problem| !problem.problem.path.starts_with("drive"));
+    others.sort_by_key(|found| {
+        !steering::EXTERNAL_CONTROLLER.iter().any(|name| found.problem.path.starts_with(name))
+    });
     unreadable.into_iter().chain(others).collect()
 }
 

@@ -41,7 +41,7 @@ impl<'a> Manifest<'a> {
         let mut ignored = Problems::default();
         let strategy = strategy_in_force(daemon_set, policy, &mut ignored);
         let strategy_path = match &policy.external_controller {
-            Some(_) => rollout::field(daemon_set, "drive"),
+            Some(_) => rollout::external_controller_field(daemon_set),
             None => "spec.updateStrategy".to_owned(),
         };
         let template = Template::parse(&daemon_set.spec.template, &mut ignored);

@@ -4,8 +4,9 @@ use super::context::{LintContext, PlacedNode, is_live};
 use super::finding::{Finding, Rule, Severity};
 use super::format::{count, node_names};
 use super::manifest::{Lifetime, ManifestItem};
+use crate::policy;
 use daemonset::internal::Placement;
-use daemonset::internal::steering::POLICY;
+use daemonset::internal::steering::{EXTERNAL_CONTROLLER, POLICY, external_controller_name};
 use daemonset::model::{DaemonSet, IntOrString, NodeName};
 use daemonset::policy::{AnnotationProblem, FailureAction, FailurePolicy, RolloutPolicy, Wave};
 use daemonset::report::{RolloutReport, RolloutStage};
@@ -21,15 +22,18 @@ pub(super) fn unreadable(daemon_set: &DaemonSet, invalid: &AnnotationProblem) ->
         annotation => format!("metadata.annotations[{annotation}]"),
     };
     let is_driven = matches!(daemon_set.spec.update_strategy.kind.as_str(), "" | "OnDelete");
-    let lacks_on_delete = path == "drive" && !is_driven;
+    let lacks_on_delete = EXTERNAL_CONTROLLER.contains(&path.as_str()) && !is_driven;
     let path = if path.is_empty() { annotation } else { format!("{annotation}.{path}") };
     let finding = Finding::new(Rule::InvalidRolloutPolicy, Severity::Error, path);
     if lacks_on_delete {
+        let field = &invalid.problem.path;
         return finding
             .why(format_args!(
                 "It has no effect, and Kubernetes' own controller updates all nodes: {message}"
             ))
-            .remedy("Set updateStrategy.type OnDelete before the next version, or take drive out");
+            .remedy(format_args!(
+                "Set updateStrategy.type OnDelete before the next version, or remove {field}"
+            ));
     }
     finding
         .why(format_args!("It can't be used, and the rollout counts as paused: {message}"))
@@ -59,6 +63,15 @@ pub(super) fn path(daemon_set: &DaemonSet) -> String {
 /// The path of a field beside the rollout's.
 pub(super) fn field(daemon_set: &DaemonSet, name: &str) -> String {
     format!("{}.{name}", annotation(daemon_set).unwrap_or_else(|| "policy".to_owned()))
+}
+
+/// The path of the strategy beside an external controller, under the name that the policy uses.
+pub(super) fn external_controller_field(daemon_set: &DaemonSet) -> String {
+    let text = daemon_set.metadata.annotations.get(POLICY);
+    let name = text
+        .and_then(|text| policy::read(text.as_bytes()).ok())
+        .map_or("drive", |policy| external_controller_name(&policy));
+    field(daemon_set, name)
 }
 
 /// The path of the policy in the annotation, if the DaemonSet has it.

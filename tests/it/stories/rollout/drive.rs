@@ -4,9 +4,10 @@ use super::{deletes, marks};
 use crate::support::{
     Given, PodStory, at, given, new, node, old, on_delete, pod, revision, rolling, steps, surging, template,
 };
-use daemonset::Action;
+use daemonset::policy::Permissions;
 use daemonset::report::{NodeOutcome, Wait};
-use serde_json::{Value, json};
+use daemonset::{Action, Policy};
+use serde_json::{Value, from_value, json};
 
 fn driven(rollout: Value) -> Given {
     given(on_delete()).policy(json!({"drive": rolling(1), "rollout": rollout}))
@@ -214,4 +215,34 @@ fn what_can_not_be_driven_is_refused() {
             "policy.rollout.onFailure.action: Invalid value: \"RollBack\": must be Pause or Undo: the other controller creates pods of the new version only"
         ]
     );
+}
+
+/// `drive` is the older name, which stored policies and recordings have: both are read, and the older one is written.
+#[test]
+fn the_external_controller_has_two_names() {
+    let policy = |name: &str| from_value::<Policy>(json!({name: rolling(1)}));
+    assert_eq!(policy("externalController").unwrap(), policy("drive").unwrap());
+    let written = serde_json::to_value(policy("externalController").unwrap()).unwrap();
+    assert_eq!(
+        (&written["drive"]["type"], written.get("externalController")),
+        (&json!("RollingUpdate"), None)
+    );
+    assert!(from_value::<Policy>(json!({"drive": rolling(1), "externalController": rolling(1)})).is_err());
+
+    let of_annotation = |strategy: &Value, policy: Value| {
+        let annotations = json!({"rollout.daemonset/policy": policy.to_string()});
+        let object = json!({"metadata": {"annotations": annotations}, "spec": {"updateStrategy": strategy}});
+        Policy::from_annotations(&from_value(object).unwrap(), &Permissions::default())
+    };
+    for name in ["externalController", "drive"] {
+        let read = of_annotation(&on_delete(), json!({name: rolling(1)})).unwrap();
+        assert_eq!(read.external_controller, policy(name).unwrap().external_controller);
+        // Problems have the name that their author wrote.
+        let refused = of_annotation(&rolling(1), json!({name: rolling(1)})).unwrap_err();
+        assert_eq!(refused.problems[0].problem.path, name);
+        let refused = of_annotation(&on_delete(), json!({name: on_delete()})).unwrap_err();
+        assert_eq!(refused.problems[0].problem.path, format!("{name}.type"));
+        let unreadable = of_annotation(&on_delete(), json!({name: {"maxUnavailable": 1}})).unwrap_err();
+        assert_eq!(unreadable.problems[0].problem.path, format!("{name}.maxUnavailable"));
+    }
 }
