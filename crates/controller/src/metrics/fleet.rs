@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet};
 use prometheus_client::metrics::MetricType;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -166,10 +167,11 @@ fn labels(key: &Key) -> [Label<'_>; 2] {
     [("namespace", key.namespace.as_str().into()), ("daemonset", key.name.as_str().into())]
 }
 
-/// The labels with one more, whose value is the name of a variant.
-fn with<'k>(key: &'k Key, name: &'static str, variant: &impl fmt::Debug) -> [Label<'k>; 3] {
+/// The labels with one more, whose value is the variant's name in JSON: it stays when the variant is renamed.
+fn with<'k>(key: &'k Key, name: &'static str, variant: &impl Serialize) -> [Label<'k>; 3] {
     let [namespace, daemonset] = labels(key);
-    [namespace, daemonset, (name, format!("{variant:?}").into())]
+    let variant = serde_json::to_value(variant).ok().and_then(|name| name.as_str().map(str::to_owned));
+    [namespace, daemonset, (name, variant.unwrap_or_default().into())]
 }
 
 fn gauge<L: EncodeLabelSet, V: EncodeGaugeValue>(
@@ -191,6 +193,16 @@ mod tests {
     use daemonset::{Recording, plan};
     use prometheus_client::encoding::text::encode;
     use prometheus_client::registry::Registry;
+
+    /// Dashboards and alerts select by these words, which Rust's names must not change.
+    #[test]
+    fn labels_have_the_names_of_the_json_forms() {
+        let key = Key { namespace: "ns".to_owned(), name: "agent".to_owned() };
+        let of = |[.., (_, word)]: [Label<'_>; 3]| word.into_owned();
+        let kinds = [ObstacleKind::TurnsFrozen, ObstacleKind::DownAfterUpdate, ObstacleKind::NoRoom];
+        assert_eq!(kinds.map(|kind| of(with(&key, "obstacle", &kind))), ["TurnsKept", "NodeLost", "NoRoom"]);
+        assert_eq!(of(with(&key, "cause", &UnavailableCause::DeletedByUpdate)), "Taken");
+    }
 
     /// A process that has just begun dates a rollout by the API server's clock. An age below 0 would keep the alert silent.
     #[test]
