@@ -118,9 +118,6 @@ fn stable_deleted(case: &Case<'_>) -> Option<Planted> {
     let owned = !revision.metadata.owner_references.is_empty();
     let fits = owned && !is_carried && !is_unseen;
     fits.then(|| {
-        case.with(
-            "StableRevisionDeleted",
-            Action::delete_revision(named(revision), RevisionReason::HistoryLimit),
-        )
+        case.with("BaseDeleted", Action::delete_revision(named(revision), RevisionReason::HistoryLimit))
     })?
 }

@@ -652,7 +652,7 @@ const REACHED: &[&str] = &[
     "evidence NoHash",
     "evidence OldRevision",
     "evidence UnknownRevision",
-    "found StableRevisionDeleted",
+    "found BaseDeleted",
     "found HistoryCutShort",
     "found LiveRevisionDeleted",
     "found NotReleased",
