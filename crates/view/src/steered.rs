@@ -225,12 +225,12 @@ impl<'a> Steered<'a> {
         self.report.waves.iter().enumerate().map(figures).collect()
     }
 
-    /// The stage and the figures: `progressing: 3 of 10 nodes updated, stable agent-5d4`.
+    /// The stage and the figures: `progressing: 3 of 10 nodes updated, stable revision agent-5d4`.
     pub fn summary(&self) -> String {
         let RolloutReport { nodes, updated, stable, .. } = self.report;
         let figures = format!("{updated} of {} updated", count(*nodes as usize, "node"));
         let stable = match stable {
-            Some(stable) => format!("stable {stable}"),
+            Some(stable) => format!("stable revision {stable}"),
             None => "no stable revision".to_owned(),
         };
         if let Some(failed) = self.goes_back_from() {

@@ -90,8 +90,10 @@ struct RolloutAnswer {
     /// The marks that this plan sets, with the text after number and instant; null for a removed one.
     marks: BTreeMap<String, Option<String>>,
     /// The name of the stable revision.
+    #[serde(rename = "base")]
     stable: Option<String>,
     /// The nodes whose new pod is the stable revision's, by name.
+    #[serde(rename = "baseCreates")]
     stable_creates: Vec<NodeName>,
 }
 

@@ -32,6 +32,7 @@ struct Preview<'a> {
     /// The revision that is rolled out.
     revision: Option<&'a CurrentRevision>,
     /// The revision of the nodes that the rollout has not reached.
+    #[serde(rename = "base")]
     stable: Option<&'a str>,
     stage: &'a RolloutStage,
     /// Nodes that take part.
@@ -227,7 +228,7 @@ impl<'a> Preview<'a> {
         let may_hold = !self.waves.is_empty() || !self.stops.is_empty();
         if self.stable.is_none() && !self.is_over() && may_hold {
             let gets = "no old revision is left: a missing pod of a held node gets the new version";
-            lines.push(("No stable revision", gets.to_owned()));
+            lines.push(("Stable", gets.to_owned()));
         }
         lines
     }
@@ -238,7 +239,7 @@ impl<'a> Preview<'a> {
             |revision| format!("{} #{}, {}", revision.name, revision.number, words::origin(revision.origin)),
         );
         match self.stable {
-            Some(stable) => format!("{revision}; stable {stable}"),
+            Some(stable) => format!("{revision}; stable revision {stable}"),
             None => format!("{revision}; no stable revision"),
         }
     }

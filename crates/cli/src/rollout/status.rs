@@ -39,6 +39,7 @@ struct StatusData<'a> {
 #[serde(rename_all = "camelCase")]
 struct RolloutData<'a> {
     stage: &'a RolloutStage,
+    #[serde(rename = "base")]
     stable: Option<&'a str>,
     nodes: u32,
     updated: u32,

@@ -33,6 +33,9 @@ impl Schema {
             },
             "const" => value == argument,
             "enum" => argument.as_array().unwrap().contains(value),
+            "deprecated" => true,
+            "not" => !self.accepts(argument, value),
+            "allOf" => argument.as_array().unwrap().iter().all(|one| self.accepts(one, value)),
             "anyOf" => argument.as_array().unwrap().iter().any(|one| self.accepts(one, value)),
             "oneOf" => {
                 argument.as_array().unwrap().iter().filter(|one| self.accepts(one, value)).count() == 1

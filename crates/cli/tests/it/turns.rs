@@ -366,7 +366,7 @@ fn the_status_of_a_rollout_tells_turns() {
     let ran = run("rollout", &["status", &path], b"");
     assert_snapshot!(ran.out, @"
     Waiting for daemon set spec update to be observed...
-    Rollout    progressing: 0 of 3 nodes updated, the stable revision old
+    Rollout    progressing: 0 of 3 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      0        0          updating
@@ -396,7 +396,7 @@ fn the_plan_of_a_rollout_tells_what_happens_on_each_node() {
     DaemonSet  logging/agent, turns.json
     Revision   new #2, current as before; stable old
     Policy     in force
-    Rollout    progressing: 0 of 3 nodes updated, the stable revision old
+    Rollout    progressing: 0 of 3 nodes updated, stable revision old
 
     WAVE  NODES  NEW  OPENS                     NOW               NEW NODES
     0     1      1    at once                   updating          a
@@ -415,7 +415,7 @@ fn the_plan_of_a_rollout_tells_what_happens_on_each_node() {
     DaemonSet  logging/agent, turns.json
     Revision   new #2, current as before; stable old
     Policy     in force
-    Rollout    progressing: 0 of 3 nodes updated, the stable revision old
+    Rollout    progressing: 0 of 3 nodes updated, stable revision old
     Waves      none: all 3 nodes are released at once
     Stops      nowhere, unless a node fails or does not become available
     Failure    nothing is judged: a version that fails goes on as far as the limits let it

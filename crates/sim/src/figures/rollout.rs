@@ -54,6 +54,7 @@ pub struct RolloutFigures {
     /// How far it may go, at the end.
     pub stage: RolloutStage,
     /// The name of the revision for nodes that the rollout has not reached; `None` if there is none.
+    #[serde(rename = "base")]
     pub stable: Option<String>,
     /// The number of nodes that take part, at the end.
     pub nodes: u32,

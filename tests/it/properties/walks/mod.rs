@@ -667,7 +667,7 @@ const REACHED: &[&str] = &[
     "plans from changes",
     "situation BeingDeleted",
     "stuck NoRoom beside the report",
-    "stuck NodeTaken beside the report",
+    "stuck DeletedByUpdate beside the report",
     "stuck NotReady beside the report",
     "stuck Overdue beside the report",
     "stuck RolloutFailed beside the report",

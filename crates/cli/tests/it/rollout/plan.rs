@@ -14,7 +14,7 @@ fn the_waves_before_anything_happens() {
     DaemonSet  logging/agent, agent.json
     Revision   new #2, current as before; stable old
     Policy     in force
-    Rollout    progressing: 0 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 0 of 5 nodes updated, stable revision old
 
     WAVE  NODES  NEW  OPENS                                      NOW                               NEW NODES
     0     1      1    at once                                    updating                          a
@@ -50,7 +50,7 @@ fn a_policy_of_a_file_is_tried() {
     DaemonSet  logging/agent, agent.json
     Revision   new #2, current as before; stable old
     Policy     canary.yaml
-    Rollout    progressing: 0 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 0 of 5 nodes updated, stable revision old
 
     WAVE  NODES  NEW  OPENS                     NOW               NEW NODES
     0     1      1    at once                   updating          d
@@ -126,7 +126,7 @@ fn a_rollout_that_has_failed_or_is_paused_or_has_no_stable_revision() {
     Failure    when a node fails, the rollout stops, since there is no stable revision to go back to
     A node     fails when its pod is in phase Failed
                fails when it goes down under its new pod
-    No stable revision    no old revision is left: a missing pod of a held node gets the new version
+    Stable     no old revision is left: a missing pod of a held node gets the new version
     ");
 }
 
@@ -138,7 +138,7 @@ fn a_plan_has_the_waves_and_the_evidence_in_its_head() {
     DaemonSet  logging/agent, RollingUpdate, maxUnavailable 1: updated 2/5, ready 4/5, available 4/5
     Revision   new #2, current as before
     Budget     spent: 1 of 5 nodes may be unavailable, 1 is (1 not Ready): b
-    Rollout    progressing: 2 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 2 of 5 nodes updated, stable revision old
     Waves      wave 0: done; 1 node, 1 updated, 1 available
                wave 1: updating; 3 nodes, 2 updated, 1 available
                wave 2: waits for wave 1, needs approval; 4 nodes, 2 updated, 1 available
@@ -177,7 +177,7 @@ fn a_plan_whose_policy_is_invalid_is_paused() {
         .collect();
     assert_snapshot!(head.join("\n"), @r#"
     Invalid    annotation rollout.daemonset/paused: Invalid value: "yes": must be "true" or "false"; annotation rollout.daemonset/policy: onFailure.action: unknown variant `Retry`, expected one of `Pause`, `RollBack`, `Undo`; waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
-    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, the stable revision old
+    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, stable revision old
     "#);
 }
 

@@ -23,7 +23,7 @@ fn the_canary_bakes() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 60);
     assert_snapshot!(fleet.printed("status-bakes", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
-    Rollout    progressing: 1 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 1 of 5 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          baking until 2026-01-01T01:09:00Z (in 9m)
@@ -48,7 +48,7 @@ fn a_wave_waits_for_approval_and_a_node_is_in_no_wave() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 900).updated("b", 900).updated("c", 900);
     assert_snapshot!(fleet.printed_with_code(1, "status-approval", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
-    Rollout    progressing: 3 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 3 of 5 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          done
@@ -61,7 +61,7 @@ fn a_wave_waits_for_approval_and_a_node_is_in_no_wave() {
     "#);
     assert_snapshot!(fleet.annotated("approved", "2=3").printed("status-approved", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
-    Rollout    progressing: 3 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 3 of 5 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          done
@@ -78,7 +78,7 @@ fn a_paused_rollout_says_how_to_resume_it() {
     let fleet = Fleet::with_policy(WAVES).updated("a", 900).annotated("paused", "true");
     assert_snapshot!(fleet.printed_with_code(1, "status-paused", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
-    Rollout    paused: 1 of 5 nodes updated, the stable revision old
+    Rollout    paused: 1 of 5 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          held, the rollout is paused
@@ -99,7 +99,7 @@ fn each_failing_node_has_its_evidence() {
     let fleet = fleet.troubled("c", json!({"phase": "Running", "containerStatuses": restarted}));
     assert_snapshot!(fleet.printed_with_code(1, "status-failed", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
-    Rollout    failed (TooManyFailures), no further node is updated: 3 of 5 nodes updated, the stable revision old
+    Rollout    failed (TooManyFailures), no further node is updated: 3 of 5 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          held, the rollout has failed
@@ -131,13 +131,13 @@ fn a_version_that_failed_is_undone_or_a_person_reads_why_not() {
         lines.collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(head(&undoes(&[]), "status-undone"), @"
-    Rollout    failed (TooManyFailures), the template before it comes back: 2 of 5 nodes updated, the stable revision old
+    Rollout    failed (TooManyFailures), the template before it comes back: 2 of 5 nodes updated, stable revision old
     Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
     ");
     let failed = ("failed", "2 2026-01-01T00:50:00Z TooManyFailures");
     let before = undoes(&[failed, ("undone", "1 2026-01-01T00:50:00Z 1")]);
     assert_snapshot!(head(&before, "status-undone-before"), @"
-    Rollout    failed (TooManyFailures), no further node is updated: 2 of 5 nodes updated, the stable revision old
+    Rollout    failed (TooManyFailures), no further node is updated: 2 of 5 nodes updated, stable revision old
     Not undone since its template was put back after it had been undone
     Retry      kubectl annotate -n logging controllerrevision/new rollout.daemonset/failed-
     Undo again kubectl annotate -n logging controllerrevision/new rollout.daemonset/undone-
@@ -188,7 +188,7 @@ fn a_version_that_failed_goes_back_to_the_stable_revision() {
     let fleet = Fleet::with_policy(&judged).updated("a", 900).pulling("b");
     assert_snapshot!(fleet.printed_with_code(1, "status-rolled-back", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
-    Rollout    failed (TooManyFailures), all nodes go back to the stable revision old: 2 of 5 nodes updated
+    Rollout    failed (TooManyFailures), all nodes go back to stable revision old: 2 of 5 nodes updated
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          goes back to the stable revision
@@ -220,7 +220,7 @@ fn a_driven_rollout_has_a_status() {
     let mut fleet = Fleet::with_policy(&driven).updated("a", 60);
     fleet.daemon_set["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
     assert_snapshot!(fleet.printed("status-driven", "rollout status"), @"
-    Rollout    progressing: 1 of 5 nodes updated, the stable revision old
+    Rollout    progressing: 1 of 5 nodes updated, stable revision old
 
     WAVE  NODES  UPDATED  AVAILABLE  STATE
     0     1      1        1          baking until 2026-01-01T01:09:00Z (in 9m)
@@ -278,7 +278,7 @@ fn a_policy_that_can_not_be_read_pauses() {
     assert_snapshot!(fleet.printed_with_code(2, "status-invalid", "rollout status"), @r#"
     Waiting for daemon set "agent" rollout to finish: 0 out of 5 new pods have been updated...
     Invalid    annotation rollout.daemonset/policy: waves[0].upto: unknown field `upto`, expected one of `nodes`, `upTo`, `bakeSeconds`, `needsApproval`
-    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, the stable revision old
+    Rollout    paused, since its policy is invalid: 0 of 5 nodes updated, stable revision old
     Next       time alone changes nothing: look again when an object changes
     "#);
 }
@@ -308,7 +308,7 @@ fn a_driven_rollout_is_complete_once_its_nodes_are() {
     let early = Fleet::with_policy("{drive: {type: RollingUpdate}, waves: [{upTo: 1}]}");
     let ran = early.call("status-early", "rollout status");
     assert_eq!(ran.code, Some(2));
-    assert_snapshot!(ran.out.lines().nth(2).unwrap(), @"Rollout    has no effect, and Kubernetes' own controller updates all nodes, since its policy is invalid: 0 of 5 nodes updated, the stable revision old");
+    assert_snapshot!(ran.out.lines().nth(2).unwrap(), @"Rollout    has no effect, and Kubernetes' own controller updates all nodes, since its policy is invalid: 0 of 5 nodes updated, stable revision old");
     assert!(early.call("status-early-why", "why a").out.contains("all nodes, since its policy is invalid."));
 }
 
