@@ -394,7 +394,7 @@ fn the_plan_of_a_rollout_tells_what_happens_on_each_node() {
     };
     assert_snapshot!(of(&policy), @"
     DaemonSet  logging/agent, turns.json
-    Revision   new #2, current as before; stable old
+    Revision   new #2, current as before; stable revision old
     Policy     in force
     Rollout    progressing: 0 of 3 nodes updated, stable revision old
 
@@ -413,7 +413,7 @@ fn the_plan_of_a_rollout_tells_what_happens_on_each_node() {
     let others = json!({"rollout": {}, "turn": {"gates": ["backup"], "timeoutSeconds": 60, "onTimeout": "Proceed"}, "pull": {"parallel": 1}});
     assert_snapshot!(of(&others), @"
     DaemonSet  logging/agent, turns.json
-    Revision   new #2, current as before; stable old
+    Revision   new #2, current as before; stable revision old
     Policy     in force
     Rollout    progressing: 0 of 3 nodes updated, stable revision old
     Waves      none: all 3 nodes are released at once

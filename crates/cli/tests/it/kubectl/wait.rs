@@ -146,10 +146,10 @@ fn a_version_that_is_undone_between_two_looks_is_not_done() {
 #[test]
 fn a_wait_has_an_end() {
     let fake = listing("wait-timeout", &[midrollout()]);
-    let ran = wait(&fake, &["--timeout", "300ms"]);
+    let ran = wait(&fake, &["--timeout", "2s"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(124), WAITING));
     assert_eq!(ran.err, "error: timed out waiting for the condition\n");
-    let json = wait(&fake, &["--timeout", "100ms", "-o", "json"]);
+    let json = wait(&fake, &["--timeout", "2s", "-o", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&json.out).unwrap()["type"], "Updating");
     // One answer, which is no end.
     assert_eq!(fake.run(&["rollout", "status"]).code, Some(0));

@@ -12,7 +12,7 @@ fn the_waves_before_anything_happens() {
         format!("{WAVES}onFailure: {{maxFailures: 10%, waitingSeconds: 300, progressDeadlineSeconds: 1200}}");
     assert_snapshot!(Fleet::with_policy(&judged).printed("plan", "rollout plan"), @"
     DaemonSet  logging/agent, agent.json
-    Revision   new #2, current as before; stable old
+    Revision   new #2, current as before; stable revision old
     Policy     in force
     Rollout    progressing: 0 of 5 nodes updated, stable revision old
 
@@ -48,7 +48,7 @@ fn a_policy_of_a_file_is_tried() {
     let text = fleet.printed("plan-file", &format!("rollout plan -f {canary}"));
     assert_snapshot!(text.replace(&canary, "canary.yaml"), @"
     DaemonSet  logging/agent, agent.json
-    Revision   new #2, current as before; stable old
+    Revision   new #2, current as before; stable revision old
     Policy     canary.yaml
     Rollout    progressing: 0 of 5 nodes updated, stable revision old
 
@@ -78,7 +78,7 @@ fn the_waves_of_the_next_version() {
         .fold(Fleet::with_policy(WAVES), |fleet, node| fleet.updated(node, 900));
     assert_snapshot!(settled.printed("plan-next", "rollout plan"), @"
     DaemonSet  logging/agent, agent.json
-    Revision   new #2, current as before; stable old
+    Revision   new #2, current as before; stable revision old
     Policy     in force
     Rollout    complete: the waves are those of the next version
 
