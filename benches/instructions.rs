@@ -19,7 +19,7 @@ const LARGEST_RATIO: f64 = 1.5;
 /// an audit of changes keeps.
 const DEAREST_AUDIT: f64 = 3.0;
 /// The maximum ratio of the instructions of the first plan of a tracker, which keeps its state, to those of check and plan.
-const DEAREST_BUILD: f64 = 1.65;
+const DEAREST_BUILD: f64 = 1.6;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -194,11 +194,11 @@ impl Kept {
         let spec = Arc::clone(&kept.spec);
         let reads = Reads::new(&spec, &kept.images);
         let pods = snapshot.pods_with_facts();
-        let pods = pods.filter(|(_, pod, facts)| keeps(&spec, pod, facts.verdict(pod)));
-        kept.objects.reserve(snapshot.nodes().len(), pods.clone().count());
+        let pods: Vec<_> = pods.filter(|(_, pod, facts)| keeps(&spec, pod, facts.verdict(pod))).collect();
+        kept.objects.reserve(snapshot.nodes().len(), pods.len());
         // The snapshot is checked: no name is given twice, and each pod has found its node.
         for (name, position) in listed.names().zip(&*listed.order) {
-            kept.objects.add_node(name, snapshot.node(*position), snapshot.placement(*position), reads);
+            kept.objects.list_node(name, snapshot.node(*position), snapshot.placement(*position), reads);
         }
         for (position, pod, facts) in pods {
             let node = facts.node.map_or(NOWHERE, |node| *listed.slots.at(node));
@@ -212,6 +212,8 @@ impl Kept {
             // Entries that the memory forgot with this snapshot count no more in the next plan.
             let forgotten = snapshot.memory().map(|before| kept.recheck.forget(before, memory));
             forgotten.iter().flatten().for_each(|node| kept.mark_dirty(node));
+        } else {
+            kept.objects.mark_all_dirty();
         }
         kept
     }
@@ -234,9 +236,8 @@ impl Kept {
         let steps = evaluate::Steps::new(history, fleet, node_sync, evaluations);
         let evaluations = steps.evaluations(claim, order.iter().copied());
         // The decision has looked at all nodes: none is dirty any more.
-        while self.objects.next_dirty().is_some() {}
         for ((_, node), evaluation) in self.objects.nodes.iter_mut().zip(evaluations) {
-            node.evaluation = evaluation;
+            (node.evaluation, node.is_dirty) = (evaluation, false);
         }
         let nodes = self.objects.nodes.iter();
         let named = nodes.map(|(slot, node)| ((node.facts.name.clone(), slot as Slot), &node.evaluation));

@@ -219,28 +219,45 @@ impl Objects {
     }
 
     /// Adds a node that is not among the nodes, with its name.
-    pub(super) fn add_node(
+    fn add_node(&mut self, name: NodeName, view: &NodeView<'_>, placement: Placement, reads: Reads<'_>) {
+        let slot = self.insert_node(name, view, placement, reads, false);
+        if !self.strays.is_empty() {
+            let waiting = self.strays.remove(&Some(view.name.into()));
+            waiting.into_iter().flatten().for_each(|pod| self.link(pod, slot));
+        }
+        self.change_facts(slot);
+    }
+
+    /// Adds a node before all pods. It counts as dirty, and is on no list: the caller evaluates all nodes, or
+    /// [marks all of them](Self::mark_all_dirty).
+    pub(super) fn list_node(
         &mut self,
         name: NodeName,
         view: &NodeView<'_>,
         placement: Placement,
         reads: Reads<'_>,
     ) {
+        self.insert_node(name, view, placement, reads, true);
+    }
+
+    fn insert_node(
+        &mut self,
+        name: NodeName,
+        view: &NodeView<'_>,
+        placement: Placement,
+        reads: Reads<'_>,
+        is_dirty: bool,
+    ) -> Slot {
         let own_name = self.own_names.as_ref().map(|_| reads.own_name(view.name));
         let facts = KeptNode::new(name, view, placement, reads);
         self.has_turns |= facts.has_annotations();
         let evaluation = KeptEvaluation::default();
-        let node =
-            Node { facts, own_name: own_name.clone(), first_pod: NOWHERE, is_dirty: false, evaluation };
+        let node = Node { facts, own_name: own_name.clone(), first_pod: NOWHERE, is_dirty, evaluation };
         let slot = self.nodes.insert(node) as Slot;
         self.own_names.iter_mut().for_each(|names| names.extend(own_name.clone().map(|name| (name, slot))));
         let nodes = &self.nodes;
         self.node_slots.insert(view.name, slot, |slot| name_of_node(nodes, slot));
-        if !self.strays.is_empty() {
-            let waiting = self.strays.remove(&Some(view.name.into()));
-            waiting.into_iter().flatten().for_each(|pod| self.link(pod, slot));
-        }
-        self.change_facts(slot);
+        slot
     }
 
     /// Removes a node, whose evaluation the caller has withdrawn. Its pods have no node then.

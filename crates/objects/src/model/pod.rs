@@ -440,12 +440,14 @@ fn notable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 /// The containers that have restarted or wait, with nothing else: a healthy pod has no list.
 pub(crate) fn notable_containers(containers: &[ContainerStatus]) -> Vec<ContainerStatus> {
-    let lean = containers.iter().map(|container| ContainerStatus {
+    let is_notable =
+        |container: &&ContainerStatus| container.restart_count != 0 || !container.waiting_reason.is_empty();
+    let lean = containers.iter().filter(is_notable).map(|container| ContainerStatus {
         restart_count: container.restart_count,
         waiting_reason: container.waiting_reason.clone(),
         ..ContainerStatus::default()
     });
-    lean.filter(|container| !is_default(container)).collect()
+    lean.collect()
 }
 
 impl From<&PodMeta> for ObjectRef {
