@@ -4,7 +4,10 @@
 //! entry, so that an object never goes back to an older state.
 
 use crate::caches::{Caches, Key};
-use daemonset::{NodeView, PodView, RevisionView};
+use crate::turns::Free;
+use crate::turns::whole_pods::WholePods;
+use daemonset::model::Node;
+use daemonset::{Action, NodeView, Plan, PodView, RevisionView};
 use daemonset_incremental::{Change, NeedsLists, Tracker};
 use kube::runtime::reflector::ObjectRef;
 use std::collections::VecDeque;
@@ -88,26 +91,78 @@ impl Entries {
     }
 
     /// Applies the changes since `position`, as far as they can concern this DaemonSet. Where some of these are no longer here, the next plan lists all objects.
-    pub fn catch_up(&self, position: &mut LogPosition, tracker: &mut Tracker, caches: &Caches, of: &Key) {
+    pub(crate) fn catch_up(
+        &self,
+        position: &mut LogPosition,
+        tracker: &mut Tracker,
+        shown: Shown<'_>,
+        of: &Key,
+    ) {
         let read = position.0.checked_sub(self.first).and_then(|read| usize::try_from(read).ok());
         position.0 = self.end();
         let Some(read) = read else { return tracker.forget_objects() };
         for object in self.changes.range(read.min(self.changes.len())..) {
-            apply(object, tracker, caches, of);
+            apply(object, tracker, shown, of);
         }
     }
 }
 
-/// Applies the present state of an object.
-fn apply(object: &ChangedObject, tracker: &mut Tracker, caches: &Caches, of: &Key) {
-    let applied = match object {
-        ChangedObject::Node(name) => match caches.nodes.get(&ObjectRef::new(name)) {
-            Some(node) => tracker.apply(Change::Node(NodeView::from(&*node))),
+/// The objects of the caches, completed by what the state of a DaemonSet keeps beside them.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'s> {
+    pub(crate) caches: &'s Caches,
+    pub(crate) whole_pods: &'s WholePods,
+    pub(crate) free: &'s Free,
+}
+
+impl Shown<'_> {
+    /// Shows a tracker the present state of a node.
+    pub(crate) fn apply_node(self, name: &str, tracker: &mut Tracker) -> Result<(), NeedsLists> {
+        match self.caches.nodes.get(&ObjectRef::new(name)) {
+            Some(node) => tracker.apply(Change::Node(node_view(&node, self.free))),
             None => tracker.apply(Change::NodeGone(name)),
-        },
+        }
+    }
+
+    /// Whether the caches have another version of a node that a plan patches.
+    pub(crate) fn patches_old_versions(self, plan: &Plan) -> bool {
+        patched_nodes(plan).any(|(name, version)| {
+            let node = self.caches.nodes.get(&ObjectRef::new(name));
+            node.is_some_and(|node| node.metadata.resource_version != version)
+        })
+    }
+
+    /// Shows a tracker the present state of the nodes that a plan patches.
+    pub(crate) fn apply_patched_nodes(self, plan: &Plan, tracker: &mut Tracker) {
+        for (name, _) in patched_nodes(plan) {
+            // Where a change does not suffice, the next plan asks for lists, too.
+            let _: Result<(), NeedsLists> = self.apply_node(name, tracker);
+        }
+    }
+}
+
+/// The names of the nodes that a plan patches, each with the version that it patches.
+fn patched_nodes(plan: &Plan) -> impl Iterator<Item = (&str, &str)> {
+    plan.actions.iter().filter_map(|action| match action {
+        Action::PatchNode { node, .. } => Some((node.name.as_str(), node.resource_version.as_str())),
+        _ => None,
+    })
+}
+
+/// A node with its free resources, where they are known.
+pub(crate) fn node_view<'n>(node: &'n Node, free: &'n Free) -> NodeView<'n> {
+    let view = NodeView::from(node);
+    free.get(&node.metadata.name).map_or(view, |free| view.free(free))
+}
+
+/// Applies the present state of an object.
+fn apply(object: &ChangedObject, tracker: &mut Tracker, shown: Shown<'_>, of: &Key) {
+    let Shown { caches, whole_pods, .. } = shown;
+    let applied = match object {
+        ChangedObject::Node(name) => shown.apply_node(name, tracker),
         ChangedObject::Pod(namespace, name) if **namespace == *of.namespace => {
             match caches.pods.get(&ObjectRef::new(name).within(namespace)) {
-                Some(pod) => tracker.apply(Change::Pod(PodView::from(&*pod))),
+                Some(pod) => tracker.apply(Change::Pod(PodView::from(whole_pods.of(&pod)))),
                 None => tracker.apply(Change::PodGone { namespace, name }),
             }
         }
@@ -128,8 +183,8 @@ fn apply(object: &ChangedObject, tracker: &mut Tracker, caches: &Caches, of: &Ke
 mod tests {
     use super::*;
     use crate::caches::CacheWriters;
-    use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
-    use daemonset::{Observed, Plan, Policy};
+    use daemonset::model::{ControllerRevision, DaemonSet, Pod};
+    use daemonset::{Observed, Policy};
     use kube::runtime::watcher::Event;
     use serde_json::{from_value, json};
     use std::cell::Cell;
@@ -175,7 +230,9 @@ mod tests {
         /// A plan, and whether it has listed the objects.
         fn plan(&mut self) -> (Plan, bool) {
             let TrackedFleet { ds, tracker, position, caches, .. } = self;
-            caches.change_log.read().catch_up(position, tracker, caches, &Key::from(&*ds));
+            let (whole_pods, free) = (&WholePods::default(), &Free::default());
+            let shown = Shown { caches, whole_pods, free };
+            caches.change_log.read().catch_up(position, tracker, shown, &Key::from(&*ds));
             let is_listed = Cell::new(false);
             let nodes = caches.nodes.state();
             let list = || {

@@ -1,7 +1,7 @@
 //! The state that is kept for one DaemonSet between two reconciles.
 
 use crate::caches::{Caches, Key};
-use crate::change_log::{Entries, LogPosition};
+use crate::change_log::{Entries, LogPosition, Shown};
 use crate::output::Output;
 use crate::rollout::Rollout;
 use crate::rollout::events::RolloutEvent;
@@ -9,11 +9,11 @@ use crate::rollout::policy::TurnsOf;
 use crate::turns::Free;
 use crate::turns::story::TurnStory;
 use crate::turns::whole_pods::WholePods;
-use daemonset::model::{DaemonSet, Uid};
+use daemonset::model::{DaemonSet, NodeName, Uid};
 use daemonset::{Action, ActionOutcome, Escaped, Plan, Policy, RevisionView, StatusReason};
 use daemonset_executor::{Call, ExecuteError, InFlight};
 use daemonset_incremental::{Auditor, Change, NeedsLists, Tracker};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub struct PerDaemonSet {
     pub(crate) whole_pods: WholePods,
     /// The free resources of the nodes, if its policy asks for them.
     pub(crate) free: Free,
+    /// The nodes whose free resources its tracker has not seen.
+    free_changed: BTreeSet<NodeName>,
     /// When it left the cache; `None` while the cache has it.
     pub absent_since: Option<Instant>,
     /// How far its tracker has read the change log.
@@ -70,6 +72,7 @@ impl PerDaemonSet {
             turn_story: TurnStory::default(),
             whole_pods: WholePods::default(),
             free: Free::default(),
+            free_changed: BTreeSet::new(),
             absent_since: None,
             position: LogPosition::default(),
             last_seen: None,
@@ -86,12 +89,27 @@ impl PerDaemonSet {
         self.in_flight.driver.uid()
     }
 
+    /// Takes the free resources of the nodes as they are now. No change of a node tells its tracker of them.
+    pub(crate) fn set_free(&mut self, free: Free) {
+        let mut before = std::mem::replace(&mut self.free, free);
+        for (node, free) in &self.free {
+            if before.remove(node).is_none_or(|before| !Arc::ptr_eq(&before, free)) {
+                self.free_changed.insert(node.clone());
+            }
+        }
+        self.free_changed.extend(before.into_keys());
+    }
+
     /// Applies the changes since the last time to its tracker.
     pub fn catch_up(&mut self, log: &Entries, caches: &Caches, ds: &Arc<DaemonSet>) {
         let tracker = &mut self.in_flight.driver;
-        log.catch_up(&mut self.position, tracker, caches, &Key::from(&**ds));
-        for revision in self.rollout.written.refresh(|written| caches.revision(written)) {
+        let shown = Shown { caches, whole_pods: &self.whole_pods, free: &self.free };
+        log.catch_up(&mut self.position, tracker, shown, &Key::from(&**ds));
+        for node in std::mem::take(&mut self.free_changed) {
             // Where a change does not suffice, the next plan asks for lists, too.
+            let _: Result<(), NeedsLists> = shown.apply_node(node.as_str(), tracker);
+        }
+        for revision in self.rollout.written.refresh(|written| caches.revision(written)) {
             let _: Result<(), NeedsLists> = tracker.apply(Change::Revision(RevisionView::from(&*revision)));
         }
         if self.last_seen.as_ref().is_none_or(|seen| !Arc::ptr_eq(seen, ds)) {

@@ -19,7 +19,9 @@ use thiserror::Error;
 /// The duties of its caller are those of a [`Reconciler`]'s, with another beginning: [list](Self::list) all objects once, and
 /// [apply](Self::apply) each change; those of one name in their order, all others in any order. Wherever the changes do not suffice,
 /// [`apply`](Self::apply) and [`plan`](Self::plan) say so: then all objects are listed again. After a watch was interrupted,
-/// [`forget_objects`](Self::forget_objects) does the same. The pods are those of the template: callers with
+/// [`forget_objects`](Self::forget_objects) does the same. Changes show objects as lists do: with whole pods where the policy changes them
+/// in place, and with [`NodeView::free`](daemonset::NodeView::free) where it asks for fit. A plan patches the version of a node that the
+/// last change of it had: show heartbeats, too, or show the nodes that a plan patches once more and plan again. The pods are those of the template: callers with
 /// [`Manifests`](daemonset::manifests::Manifests) use a [`Reconciler`].
 ///
 /// ```
@@ -244,13 +246,6 @@ impl Tracker {
     pub fn explain(&self, at: impl Into<ObservedAt>) -> Result<Plan, NeedsLists> {
         let kept = self.kept.as_ref().map_err(|needs_lists| *needs_lists)?;
         kept.explain(self.reconciler.memory(), at.into())
-    }
-
-    /// Whether the next plan looks at turns, pulls, changes in place, fit, or one name for each node: by the policy, or since a node or a
-    /// pod is of them. Changes must then have whole objects, and nodes their [`NodeView::free`]. A caller that has neither
-    /// [lists](Self::list) instead.
-    pub fn has_turns(&self) -> bool {
-        self.kept.as_ref().is_ok_and(|kept| kept.has_turns(self.reconciler.memory()))
     }
 
     /// The nodes whose candidate [waits for something else than a limit](Wait::is_of_candidate) by the last plan, which is this one; by

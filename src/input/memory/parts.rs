@@ -72,11 +72,6 @@ impl Memory {
             || self.turns.patches.contains_key(node)
     }
 
-    /// Whether it has entries of turns, pulls or changes in place.
-    pub fn has_turns(&self) -> bool {
-        !self.turns.is_empty()
-    }
-
     /// Whether it has entries of pods, by their uids.
     pub fn has_entries_of_pods(&self) -> bool {
         !self.deletes.is_empty() || !self.turns.is_empty()

@@ -95,6 +95,7 @@ rollout: {waves, paused, approved, onFailure}
 externalController: {type: RollingUpdate, rollingUpdate: {maxUnavailable}}
   Updates a DaemonSet with OnDelete beside Kubernetes' own controller, which creates the pods. Want it in managed clusters, with
   --drive; without that flag the file is refused, and the annotation of a DaemonSet drives nothing.
+  The same member may be written as drive: {type: RollingUpdate}.
 priorityClassName: (none)
   The priority of created pods whose template names none. Want it where daemons must have their place before other pods. No
   revision changes, and no pod is outdated for it.

@@ -38,6 +38,8 @@ pub struct Metrics {
     pub failures: Counter,
     /// Plans that were not executed since they break a safety rule.
     pub refused_plans: Counter,
+    /// Plans for which all objects were listed, since changes did not suffice.
+    pub listed_plans: Counter,
     /// Plans from changes that were compared with the plan of all objects.
     pub verified_plans: Counter,
     /// Plans from changes that differed from the plan of all objects, which was executed instead.
@@ -126,6 +128,12 @@ impl Metrics {
             "Plans that were not executed since they break a safety rule",
             refused_plans.clone(),
         );
+        let listed_plans = Counter::default();
+        registry.register(
+            "listed_plans",
+            "Plans for which all objects were listed, since changes did not suffice",
+            listed_plans.clone(),
+        );
         let (verified_plans, differing_plans) = (Counter::default(), Counter::default());
         registry.register(
             "verified_plans",
@@ -177,6 +185,7 @@ impl Metrics {
             plans,
             failures,
             refused_plans,
+            listed_plans,
             verified_plans,
             differing_plans,
             queue_depth,

@@ -1,8 +1,8 @@
 //! Metrics of the nodes in turn, and of those that wait for something else than the budget.
 
 use crate::caches::Key;
-use daemonset::Plan;
-use daemonset::report::NodeOutcome;
+use daemonset::model::NodeName;
+use daemonset::report::Wait;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -34,14 +34,14 @@ impl TurnMetrics {
         );
     }
 
-    /// Shows the nodes of this plan, of which so many are in turn.
-    pub(crate) fn show(&self, key: &Key, plan: &Plan, in_turn: usize) {
+    /// Shows so many nodes in turn, and what nodes wait for.
+    pub(crate) fn show(&self, key: &Key, waits: &[(&NodeName, &Wait)], in_turn: usize) {
         let mut counts: BTreeMap<&'static str, i64> = BTreeMap::new();
         if in_turn > 0 {
             counts.insert("InTurn", i64::try_from(in_turn).unwrap_or(i64::MAX));
         }
-        for state in plan.report.nodes.iter().filter_map(|verdict| state(&verdict.outcome)) {
-            *counts.entry(state).or_default() += 1;
+        for (_, wait) in waits {
+            *counts.entry(wait.kind().as_str()).or_default() += 1;
         }
         self.set(key, counts);
     }
@@ -69,9 +69,4 @@ impl TurnMetrics {
 
 fn labels(key: &Key, state: &'static str) -> TurnLabels {
     TurnLabels { namespace: key.namespace.clone(), daemonset: key.name.clone(), state }
-}
-
-/// What the node waits for, if it is no limit.
-fn state(outcome: &NodeOutcome) -> Option<&'static str> {
-    outcome.wait().filter(|wait| wait.is_of_candidate()).map(|wait| wait.kind().as_str())
 }

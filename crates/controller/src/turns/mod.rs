@@ -30,8 +30,8 @@ use anothers::AnothersTurns;
 use daemons::DaemonReader;
 use daemonset::model::{DaemonSet, NodeName};
 use daemonset::policy::{DrainPolicy, Permissions};
-use daemonset::report::{NodeOutcome, Wait};
-use daemonset::{Action, Plan, TurnReason, turns};
+use daemonset::report::Wait;
+use daemonset::{Action, TurnReason, turns};
 use drain::{DRAINED, DrainTarget, Tools};
 use drains::Drains;
 use free::FreeResources;
@@ -132,16 +132,22 @@ impl Turns {
         self.anothers.forget(&turns::key(ds));
     }
 
-    /// Drains the nodes that wait for it by this plan, and no others.
-    pub(crate) fn drain(&self, key: &Key, ds: &Arc<DaemonSet>, plan: &Plan, policy: Option<&DrainPolicy>) {
+    /// Drains the nodes that wait for it, and no others.
+    pub(crate) fn drain(
+        &self,
+        key: &Key,
+        ds: &Arc<DaemonSet>,
+        waits: &[(&NodeName, &Wait)],
+        policy: Option<&DrainPolicy>,
+    ) {
         let (Some(policy), Some(tools)) = (policy, self.tools.get()) else { return self.stop(key) };
         let turn_key = turns::key(ds);
-        let waiting = plan.report.nodes.iter().filter(|verdict| waits_for_drain(&verdict.outcome));
+        let waiting = waits.iter().filter(|(_, wait)| waits_for_drain(wait));
         let target = |node: &NodeName| {
             let node = tools.caches.nodes.get(&ObjectRef::new(node.as_str()))?;
             DrainTarget::new(&node, &turn_key, policy)
         };
-        let targets = waiting.filter_map(|verdict| target(&verdict.node)).collect();
+        let targets = waiting.filter_map(|(node, _)| target(node)).collect();
         self.drains.follow(key, ds, targets, tools);
     }
 
@@ -156,6 +162,6 @@ impl Turns {
     }
 }
 
-fn waits_for_drain(outcome: &NodeOutcome) -> bool {
-    matches!(outcome, NodeOutcome::Waits(Wait::Gates { gates, .. }) if gates.iter().any(|gate| gate == DRAINED))
+fn waits_for_drain(wait: &Wait) -> bool {
+    matches!(wait, Wait::Gates { gates, .. } if gates.iter().any(|gate| gate == DRAINED))
 }

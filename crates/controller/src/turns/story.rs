@@ -1,8 +1,8 @@
 //! The events about turns that follow no call: nodes that wait, and those that wait for too long.
 
+use daemonset::EventType;
 use daemonset::model::NodeName;
-use daemonset::report::{NodeOutcome, Wait, Warning};
-use daemonset::{EventType, Plan};
+use daemonset::report::{Wait, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that a message has at most.
@@ -26,8 +26,8 @@ pub(crate) struct Told {
 
 impl TurnStory {
     /// The events that are due now.
-    pub(crate) fn observe(&mut self, plan: &Plan) -> Vec<Told> {
-        let waiting = waiting(plan);
+    pub(crate) fn observe(&mut self, waits_of: &[(&NodeName, &Wait)], warnings: &[Warning]) -> Vec<Told> {
+        let waiting = waiting(waits_of);
         let told = self.waiting.replace(waiting.keys().map(|node| (*node).clone()).collect());
         let is_new = |node: &NodeName| told.as_ref().is_some_and(|told| !told.contains(node));
         let mut new: BTreeMap<&[String], Vec<&NodeName>> = BTreeMap::new();
@@ -35,7 +35,7 @@ impl TurnStory {
             new.entry(gates).or_default().push(node);
         }
         let mut events: Vec<Told> = new.into_iter().map(|(gates, nodes)| waits(&nodes, gates)).collect();
-        let overdue = overdue(plan);
+        let overdue = overdue(warnings);
         let newly = overdue.iter().filter(|(node, _)| !self.overdue.contains(**node));
         events.extend(newly.map(|(node, gates)| is_overdue(node, gates)));
         self.overdue = overdue.into_keys().cloned().collect();
@@ -43,16 +43,16 @@ impl TurnStory {
     }
 }
 
-fn waiting(plan: &Plan) -> BTreeMap<&NodeName, &[String]> {
-    let waits = plan.report.nodes.iter().filter_map(|verdict| match &verdict.outcome {
-        NodeOutcome::Waits(Wait::Gates { gates, .. }) => Some((&verdict.node, gates.as_slice())),
+fn waiting<'w>(waits: &[(&'w NodeName, &'w Wait)]) -> BTreeMap<&'w NodeName, &'w [String]> {
+    let waits = waits.iter().filter_map(|(node, wait)| match wait {
+        Wait::Gates { gates, .. } => Some((*node, gates.as_slice())),
         _ => None,
     });
     waits.collect()
 }
 
-fn overdue(plan: &Plan) -> BTreeMap<&NodeName, &[String]> {
-    let overdue = plan.warnings.iter().filter_map(|warning| match warning {
+fn overdue(warnings: &[Warning]) -> BTreeMap<&NodeName, &[String]> {
+    let overdue = warnings.iter().filter_map(|warning| match warning {
         Warning::TurnOverdue { nodes, .. } => Some(nodes),
         _ => None,
     });
@@ -83,7 +83,7 @@ fn of_gates(gates: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use daemonset::Recording;
+    use daemonset::{Plan, Recording};
     use serde_json::{from_value, json};
 
     /// A plan in which these nodes wait for gate `backup`, since this instant.
@@ -124,7 +124,10 @@ mod tests {
     fn a_node_that_waits_is_told_once_and_again_when_it_is_overdue() {
         let mut story = TurnStory::default();
         let mut told = |waiting: &[&str], now: &str| {
-            let events = story.observe(&plan(waiting, now));
+            let plan = plan(waiting, now);
+            let waits =
+                plan.report.nodes.iter().filter_map(|verdict| Some((&verdict.node, verdict.outcome.wait()?)));
+            let events = story.observe(&Vec::from_iter(waits), &plan.warnings);
             events.into_iter().map(|event| format!("{}: {}", event.reason, event.message)).collect::<Vec<_>>()
         };
         assert!(told(&["a"], "2026-01-01T12:00:01Z").is_empty(), "the process before this one has told it");

@@ -37,11 +37,16 @@ impl WholePods {
         if self.0.is_empty() {
             return;
         }
-        for pod in cached.iter_mut().filter(|pod| is_lean(pod)) {
-            if let Some(whole) = self.0.get(&pod.metadata.uid).filter(|whole| !is_older(whole, pod)) {
-                *pod = Arc::clone(whole);
-            }
+        for pod in cached {
+            *pod = Arc::clone(self.of(pod));
         }
+    }
+
+    /// The whole pod in the place of a lean one, if it is here.
+    pub(crate) fn of<'p>(&'p self, cached: &'p Arc<Pod>) -> &'p Arc<Pod> {
+        let whole =
+            self.0.get(&cached.metadata.uid).filter(|whole| is_lean(cached) && !is_older(whole, cached));
+        whole.unwrap_or(cached)
     }
 
     /// Forgets all of them.

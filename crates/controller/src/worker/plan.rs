@@ -2,6 +2,7 @@
 
 use super::{Mode, Worker};
 use crate::caches::{Caches, Key};
+use crate::change_log::{Shown, node_view};
 use crate::executor::ExecuteError;
 use crate::per_daemon_set::PerDaemonSet;
 use crate::rollout::marks::WrittenRevisions;
@@ -10,9 +11,7 @@ use crate::turns::Free;
 use crate::turns::whole_pods::WholePods;
 use daemonset::model::{ControllerRevision, DaemonSet, Node, Pod};
 use daemonset::report::{RolloutReport, RolloutStage, Warning};
-use daemonset::{
-    EventType, InvalidInput, NodeView, Objects, Observed, ObservedAt, Plan, PlanError, Snapshot, plan,
-};
+use daemonset::{EventType, InvalidInput, Objects, Observed, ObservedAt, Plan, PlanError, Snapshot, plan};
 use daemonset_audit::{Violation, audit};
 use daemonset_executor::internal::is_of_turns;
 use daemonset_incremental::{Auditor, Tracker, VerifyError};
@@ -68,14 +67,7 @@ impl PlanInput {
     }
 
     fn objects<'i>(&'i self, daemon_set: &'i DaemonSet) -> Objects<'i> {
-        let view = |node: &'i Arc<Node>| {
-            let view = NodeView::from(&**node);
-            match self.free.get(&node.metadata.name) {
-                Some(free) => view.free(free),
-                None => view,
-            }
-        };
-        let nodes = self.nodes.iter().map(view);
+        let nodes = self.nodes.iter().map(|node| node_view(node, &self.free));
         Observed { daemon_set, nodes, pods: &self.pods, revisions: &self.revisions }.into()
     }
 }
@@ -144,7 +136,8 @@ impl Worker {
                 .get_or_init(|| self.input(key, (&mut state.rollout.written, &state.whole_pods, &state.free)))
                 .objects(ds)
         };
-        let plan = match self.plan_from_changes(key, &mut state.in_flight.driver, list, at, is_due) {
+        let shown = Shown { caches: &self.caches, whole_pods: &state.whole_pods, free: &state.free };
+        let plan = match self.plan_from_changes(key, &mut state.in_flight.driver, shown, list, (at, is_due)) {
             Ok(plan) => plan,
             Err(PlanError::Snapshot(invalid)) => {
                 self.report_invalid(key, ds, state, &invalid);
@@ -175,38 +168,50 @@ impl Worker {
     /// The plan from changes, compared with the plan of all objects if `is_due`. The plan of all objects if the changes do not suffice, or
     /// if the two differ.
     ///
+    /// A patch of a node has the node's version, and the log has no heartbeats. Where the cache has another version of a patched node, it is
+    /// shown to the tracker, which plans again, once: the same actions with the versions of the cache.
+    ///
     /// # Errors
     /// Every problem of the listed objects.
     fn plan_from_changes<'i>(
         &self,
         key: &Key,
         tracker: &mut Tracker,
+        shown: Shown<'_>,
         mut list: impl FnMut() -> Objects<'i>,
-        at: ObservedAt,
-        is_due: bool,
+        (at, is_due): (ObservedAt, bool),
     ) -> Result<Plan, PlanError> {
         let is_compared = |plan: &Plan| {
-            let is_compared = self.verification.takes(plan);
+            let is_compared = !shown.patches_old_versions(plan) && self.verification.takes(plan);
             self.metrics.verified_plans.inc_by(is_compared.into());
             is_compared
         };
-        // The caches have lean pods and no free resources, which lists are completed with; and drains and metrics look at the verdict of
-        // each node that waits.
-        if tracker.has_turns() {
-            return tracker.list(list(), at);
-        }
-        let planned = if is_due {
-            tracker.verify(is_compared, &mut list, at)
-        } else {
-            tracker.plan(at).inspect(|plan| self.verification.passes(plan)).map_err(VerifyError::from)
+        let mut plan = |tracker: &mut Tracker| {
+            if is_due {
+                tracker.verify(is_compared, &mut list, at)
+            } else {
+                tracker.plan(at).map_err(VerifyError::from)
+            }
         };
+        let mut planned = plan(tracker);
+        if let Ok(stale) = &planned
+            && shown.patches_old_versions(stale)
+        {
+            shown.apply_patched_nodes(stale, tracker);
+            planned = plan(tracker);
+        }
+        if !is_due {
+            planned.iter().for_each(|plan| self.verification.passes(plan));
+        }
         match planned {
             Ok(plan) => Ok(plan),
             Err(VerifyError::Plan(error)) => Err(error),
-            Err(VerifyError::NeedsLists(_)) => tracker.list(list(), at),
             Err(error) => {
-                tracing::error!(daemonset = %key, %error, "the plan of all objects is executed instead");
-                self.metrics.differing_plans.inc();
+                if !matches!(error, VerifyError::NeedsLists(_)) {
+                    tracing::error!(daemonset = %key, %error, "the plan of all objects is executed instead");
+                    self.metrics.differing_plans.inc();
+                }
+                self.metrics.listed_plans.inc();
                 tracker.list(list(), at)
             }
         }
@@ -241,6 +246,7 @@ impl Worker {
     ) -> Result<Option<Audited>, ExecuteError> {
         self.check_may_act()?;
         let start = Instant::now();
+        self.metrics.listed_plans.inc();
         input = input.completed((&mut state.rollout.written, &state.whole_pods, &state.free));
         let mut at = ObservedAt::new(self.clock.now());
         (at.pods_version, at.nodes_version) = (input.pods_version, input.nodes_version);
@@ -342,22 +348,53 @@ impl Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
+    use crate::metrics::Metrics;
+    use crate::worker::tests::worker;
+    use daemonset::policy::{TurnMode, TurnPolicy};
     use daemonset::{Action, Policy};
     use daemonset_incremental::Change;
+    use kube::runtime::watcher::Event;
     use serde_json::{from_value, json};
+
+    fn daemon_set() -> DaemonSet {
+        let ds = json!({
+            "metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "agent"}}, "updateStrategy": {"type": "RollingUpdate"},
+                "template": {"metadata": {"labels": {"app": "agent"}}},
+            },
+        });
+        from_value(ds).unwrap()
+    }
+
+    /// The plan of a tracker that has listed `known`, where the caches show `listed`.
+    fn plan(
+        worker: &Worker,
+        (known, listed): (&PlanInput, &PlanInput),
+        policy: &Policy,
+        is_due: bool,
+    ) -> Plan {
+        let (daemon_set, at) = (daemon_set(), ObservedAt::new("2026-01-01T12:00:00Z".parse().unwrap()));
+        let mut tracker = Tracker::new("u", policy.clone());
+        let _ = tracker.list(known.objects(&daemon_set), at).unwrap();
+        tracker.apply(Change::DaemonSet(&daemon_set)).unwrap();
+        let shown =
+            Shown { caches: &worker.caches, whole_pods: &WholePods::default(), free: &Free::default() };
+        let (key, list) = (Key::from(&daemon_set), || listed.objects(&daemon_set));
+        worker.plan_from_changes(&key, &mut tracker, shown, list, (at, is_due)).unwrap()
+    }
+
+    /// The plans that were listed, compared, and found to differ.
+    fn counts(worker: &Worker) -> [u64; 3] {
+        let Metrics { listed_plans, verified_plans, differing_plans, .. } = &worker.metrics;
+        [listed_plans, verified_plans, differing_plans].map(|count| count.get())
+    }
 
     /// The tracker has missed a change.
     #[test]
     fn a_plan_that_differs_gives_way_to_the_plan_of_all_objects() {
         let node = |name: &str| from_value::<Node>(json!({"metadata": {"name": name}})).unwrap();
-        let daemon_set: DaemonSet = from_value(json!({
-            "metadata": {"name": "agent", "namespace": "ns", "uid": "u"},
-            "spec": {
-                "selector": {"matchLabels": {"app": "agent"}},
-                "template": {"metadata": {"labels": {"app": "agent"}}},
-            },
-        }))
-        .unwrap();
         let [known, whole] = [&["a"][..], &["a", "missed"]].map(|names| PlanInput {
             nodes: names.iter().map(|name| Arc::new(node(name))).collect(),
             nodes_version: None,
@@ -367,22 +404,44 @@ mod tests {
             revisions: Vec::new(),
             is_always_recorded: false,
         });
-        let at = ObservedAt::new("2026-01-01T12:00:00Z".parse().unwrap());
-        let worker = super::super::tests::worker(Caches::empty().0, crate::clock::Clock::default());
+        let worker = worker(Caches::empty().0, Clock::default());
         let created = |is_due: bool| {
-            let mut tracker = Tracker::new("u", Policy::default());
-            let _ = tracker.list(known.objects(&daemon_set), at).unwrap();
-            tracker.apply(Change::DaemonSet(&daemon_set)).unwrap();
-            let key = Key::from(&daemon_set);
-            let plan =
-                worker.plan_from_changes(&key, &mut tracker, || whole.objects(&daemon_set), at, is_due);
-            let plan = plan.unwrap();
+            let plan = plan(&worker, (&known, &whole), &Policy::default(), is_due);
             let creates = plan.actions.iter().filter(|action| matches!(action, Action::CreatePod { .. }));
             creates.filter_map(|action| Some(action.node()?.to_string())).collect::<Vec<_>>()
         };
-        let counts =
-            || [&worker.metrics.verified_plans, &worker.metrics.differing_plans].map(|count| count.get());
-        assert_eq!((created(false), counts()), (vec!["a".to_owned()], [0, 0]), "it is not compared");
-        assert_eq!((created(true), counts()), (vec!["a".to_owned(), "missed".to_owned()], [1, 1]));
+        assert_eq!((created(false), counts(&worker)), (vec!["a".to_owned()], [0; 3]), "it is not compared");
+        assert_eq!((created(true), counts(&worker)), (vec!["a".to_owned(), "missed".to_owned()], [1; 3]));
+    }
+
+    /// The log has no heartbeats.
+    #[test]
+    fn a_turn_patches_the_version_of_the_last_heartbeat() {
+        let (caches, mut writers) = Caches::empty();
+        let mut beat = |version: &str| {
+            let node = json!({"metadata": {"name": "a", "uid": "a", "resourceVersion": version}});
+            writers.nodes.apply_watcher_event(&Event::Apply(from_value(node).unwrap()));
+        };
+        let pod = json!({
+            "metadata": {"name": "p", "namespace": "ns", "uid": "p", "labels": {"app": "agent", "controller-revision-hash": "old"},
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agent", "uid": "u", "controller": true}]},
+            "spec": {"nodeName": "a"},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+        });
+        writers.pods.apply_watcher_event(&Event::Apply(from_value(pod).unwrap()));
+        let policy = Policy::default().turn(TurnMode::Take(TurnPolicy::default()));
+        let worker = worker(caches, Clock::default());
+        let now = || PlanInput::from_caches(&worker.caches, &Key::from(&daemon_set()));
+        beat("1");
+        let known = now();
+        beat("2");
+        for (is_due, verified) in [(false, 0), (true, 1)] {
+            let plan = plan(&worker, (&known, &now()), &policy, is_due);
+            let version = plan.actions.iter().find_map(|action| match action {
+                Action::PatchNode { node, .. } => Some(node.resource_version.as_str()),
+                _ => None,
+            });
+            assert_eq!((version, counts(&worker)), (Some("2"), [0, verified, 0]));
+        }
     }
 }

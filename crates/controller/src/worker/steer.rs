@@ -36,10 +36,10 @@ impl Worker {
         if policy.as_ref().is_some_and(|policy| policy.fit == FitPolicy::Hold) {
             match self.turns.free() {
                 Reading::NotYet => return IsPlanned::LeaveAlone,
-                Reading::Read(free) => state.free = free,
+                Reading::Read(free) => state.set_free(free),
                 // Nothing is known of any node: each pod fits.
                 Reading::Unreadable(reason) => {
-                    state.free = Free::default();
+                    state.set_free(Free::default());
                     problem = problem.or_else(|| Some(PolicyEvent::fit_unknown(ds, &reason)));
                 }
             }

@@ -7,7 +7,7 @@ use crate::per_daemon_set::PerDaemonSet;
 use crate::wants::reads_whole_pods;
 use daemonset::model::DaemonSet;
 use daemonset::policy::FitPolicy;
-use daemonset::report::{NodeOutcome, Wait};
+use daemonset::report::Wait;
 use daemonset::{Plan, turns};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +30,8 @@ impl Worker {
             state.whole_pods.clear();
         } else if state.whole_pods.lack_some(&self.caches, ds) {
             state.whole_pods.keep(executor.list_pods(ds).await?);
+            // No watch shows these.
+            state.in_flight.driver.forget_objects();
         }
         Ok(())
     }
@@ -43,28 +45,25 @@ impl Worker {
         plan: &Plan,
         state: &mut PerDaemonSet,
     ) {
-        let policy = state.in_flight.driver.policy();
+        let driver = &state.in_flight.driver;
+        let (policy, waits) = (driver.policy(), Vec::from_iter(driver.waits(plan)));
         if policy.turn.is_none() {
             self.turns.stop(key);
         } else {
-            self.turns.drain(key, ds, plan, policy.drain.as_ref());
+            self.turns.drain(key, ds, &waits, policy.drain.as_ref());
         }
-        let does_not_fit = |outcome: &NodeOutcome| matches!(outcome, NodeOutcome::Waits(Wait::Fit { .. }));
-        if policy.fit == FitPolicy::Hold
-            && plan.report.nodes.iter().any(|verdict| does_not_fit(&verdict.outcome))
-        {
+        if policy.fit == FitPolicy::Hold && waits.iter().any(|(_, wait)| matches!(wait, Wait::Fit { .. })) {
             self.queue.add_after(key.clone(), FIT_AGAIN);
         }
         let is_in_turn = policy.turn.is_some();
-        self.metrics.turns.show(key, plan, if is_in_turn { self.nodes_in_turn(ds) } else { 0 });
-        for event in state.turn_story.observe(plan) {
+        self.metrics.turns.show(key, &waits, if is_in_turn { self.nodes_in_turn(ds) } else { 0 });
+        for event in state.turn_story.observe(&waits, &plan.warnings) {
             executor.report(ds, event.event_type, event.reason, &event.message);
         }
     }
 
     fn nodes_in_turn(&self, ds: &DaemonSet) -> usize {
         let key = turns::key(ds);
-        let nodes = self.caches.nodes.state();
-        nodes.iter().filter(|node| turns::request(node, &key).is_some()).count()
+        self.caches.nodes.state_filter(|node| turns::request(node, &key).is_some()).len()
     }
 }

@@ -248,7 +248,7 @@ fn a_file_drives_only_with_the_flag() {
     assert!(check(&["--drive", &path]).is_ok_and(|policy| policy.external_controller.is_some()));
     assert_eq!(
         check(&[&path]),
-        Err(vec!["policy.drive: only a process with --drive drives updates".to_owned()])
+        Err(vec!["policy.externalController: only a process with --drive drives updates".to_owned()])
     );
 }
 

@@ -193,12 +193,6 @@ impl KeptNode {
             }
     }
 
-    /// Whether an annotation of turns is on it.
-    pub(super) fn has_annotations(&self) -> bool {
-        let object = self.rare.as_ref().and_then(|rare| rare.object.as_ref());
-        object.is_some_and(|node| !node.metadata.annotations.is_empty())
-    }
-
     /// Its labels are not kept: its placement is.
     pub(super) fn view(&self) -> NodeView<'_> {
         let rare = self.rare.as_deref();
@@ -423,11 +417,6 @@ impl KeptPod {
     /// The selector matches it.
     pub(super) fn is_selected(&self) -> bool {
         self.flags & SELECTED != 0
-    }
-
-    /// The whole pod is kept.
-    pub(super) fn is_whole(&self) -> bool {
-        self.rare.as_ref().is_some_and(|rare| rare.object.is_some())
     }
 
     /// It has no controller, and was changed in its place or pulls images.

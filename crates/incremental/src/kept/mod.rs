@@ -34,7 +34,6 @@ use daemonset::internal::{
     pull_pod_name,
 };
 use daemonset::model::{ControllerRevision, NodeName};
-use daemonset::policy::RuleReads;
 use daemonset::report::{Evidence, Wait};
 use daemonset::{Memory, ObservedAt, Plan, Report, Snapshot};
 use evaluation::KeptEvaluations;
@@ -304,11 +303,6 @@ impl Kept {
     pub(crate) fn remembered_slots<'k>(&'k self, memory: &'k Memory) -> impl Iterator<Item = Slot> + 'k {
         let nodes = memory.nodes_with_entries().chain(self.recheck.nodes_of_deletes());
         nodes.filter_map(|node| self.node_slot(node.as_str()))
-    }
-
-    /// Whether decisions look at turns, pulls, changes in place, fit or one name for each node.
-    pub(crate) fn has_turns(&self, memory: &Memory) -> bool {
-        self.objects.has_turns || memory.has_turns() || RuleReads::of(&self.spec.policy).any()
     }
 
     /// The nodes whose candidate waits for something else than a limit by the last plan, which went through all steps: by name, those

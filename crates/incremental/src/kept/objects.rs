@@ -46,8 +46,6 @@ pub(super) struct Objects {
     shared: Slab<Shared>,
     /// The nodes by the name of their pod, where each has one name.
     own_names: Option<BTreeMap<Box<str>, Slot>>,
-    /// A node or a pod of turns was there since the objects were listed.
-    pub(super) has_turns: bool,
     /// The key of the hash label.
     hash_key: Box<str>,
     /// The hashes that pods of the DaemonSet carry, each with how many shared facts of such pods have it.
@@ -211,7 +209,6 @@ impl Objects {
         };
         let facts = KeptNode::new(node.facts.name.clone(), view, placement, reads);
         let is_same = node.facts.is_but_for_version(&facts);
-        self.has_turns |= facts.has_annotations();
         node.facts = facts;
         if !is_same {
             self.change_facts(slot);
@@ -250,7 +247,6 @@ impl Objects {
     ) -> Slot {
         let own_name = self.own_names.as_ref().map(|_| reads.own_name(view.name));
         let facts = KeptNode::new(name, view, placement, reads);
-        self.has_turns |= facts.has_annotations();
         let evaluation = KeptEvaluation::default();
         let node = Node { facts, own_name: own_name.clone(), first_pod: NOWHERE, is_dirty, evaluation };
         let slot = self.nodes.insert(node) as Slot;
@@ -286,7 +282,6 @@ impl Objects {
         let shared = self.use_shared(view);
         let node = view.target.and_then(|target| self.node_slot(target)).unwrap_or(NOWHERE);
         let facts = KeptPod::new(view, relation, shared, node, reads);
-        self.has_turns |= facts.is_whole();
         let old = self.pod_slot(view.name);
         if let Some((slot, pod)) = old.and_then(|slot| Some((slot, self.pods.get_mut(slot as usize)?))) {
             if pod.is_but_for_version(&facts) {
@@ -322,7 +317,6 @@ impl Objects {
     }
 
     fn insert_pod(&mut self, facts: KeptPod, node: Slot) {
-        self.has_turns |= facts.is_whole();
         let slot = self.pods.insert(facts) as Slot;
         let pods = &self.pods;
         if let Some(name) = name_of_pod(pods, slot) {

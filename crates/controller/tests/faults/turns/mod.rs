@@ -1,6 +1,7 @@
 //! Turns of nodes: gates, drains, pulls, changes in place, and all that goes wrong meanwhile.
 
 mod at_most_one;
+mod changes;
 mod drains;
 mod driver;
 mod fit;
