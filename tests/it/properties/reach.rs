@@ -134,9 +134,17 @@ const FIGURES: &[&str] = &[
 fn every_rule() -> Vec<&'static str> {
     let source = include_str!("../../../crates/audit/src/kind.rs");
     let (_, variants) = source.split_once("pub enum ViolationKind {\n").unwrap();
+    // A variant that was renamed keeps its name in JSON, which the faults have.
+    let mut renamed = None;
     let variants = variants.lines().take_while(|line| *line != "}").filter_map(|line| {
-        let name = line.strip_prefix("    ")?.trim_end_matches([',', '{', ' ']);
-        name.chars().all(char::is_alphanumeric).then_some(name)
+        let line = line.strip_prefix("    ")?;
+        if let Some(name) = line.strip_prefix("#[serde(rename = \"") {
+            renamed = name.strip_suffix("\")]");
+            return None;
+        }
+        let name = line.trim_end_matches([',', '{', ' ']);
+        let is_variant = !name.is_empty() && name.chars().all(char::is_alphanumeric);
+        is_variant.then(|| renamed.take().unwrap_or(name))
     });
     variants.filter(|name| !["", "BudgetExceeded"].contains(name)).chain(FIGURES.iter().copied()).collect()
 }
