@@ -46,6 +46,18 @@ pub fn duration(duration: SignedDuration) -> String {
     }
 }
 
+/// More of somebody else's text than this is left out.
+const MOST_OF_A_MESSAGE: usize = 300;
+
+/// The sentences at the beginning of somebody else's text that fit a line; where the first does not, its beginning.
+pub fn first_sentences(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(MOST_OF_A_MESSAGE) else { return text.to_owned() };
+    let begin = text.get(..end).unwrap_or_default();
+    let whole = [". ", "; "].iter().filter_map(|end| begin.rfind(end)).max();
+    let cut = whole.or_else(|| begin.rfind(' ')).unwrap_or(begin.len());
+    format!("{} …", begin.get(..=cut).unwrap_or(begin).trim_end())
+}
+
 /// The first names, and how many more there are.
 pub fn names(names: impl IntoIterator<Item = impl fmt::Display>, most: usize) -> String {
     let mut names = names.into_iter();

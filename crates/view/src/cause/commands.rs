@@ -1,15 +1,22 @@
 //! The commands that tell more about a cause, or that end it.
 
 use crate::case::{Case, View};
-use crate::cause::{Cause, Trouble};
+use crate::cause::Cause;
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSetMeta, OwnerReference};
 use daemonset::report::NodeVerdict;
+use serde_json::Value;
 use std::borrow::Cow;
 
 impl Case<'_> {
     /// In the order in which a person would run them; each can be pasted into a shell.
     pub fn commands(&self, node: &NodeVerdict, cause: &Cause) -> Vec<String> {
+        // A pod that is merely not Ready may become so by itself.
+        let undo = self.undo_for(cause).filter(|_| cause.is_failure());
+        self.looks(node, cause).into_iter().chain(undo).collect()
+    }
+
+    fn looks(&self, node: &NodeVerdict, cause: &Cause) -> Vec<String> {
         let node = node.node.as_str();
         let describe_node = self.describe_node(node);
         match cause {
@@ -29,12 +36,10 @@ impl Case<'_> {
             }
             Cause::ImageNotPulled { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
-            | Cause::NotScheduled { trouble, .. } => {
-                self.and_undo(trouble, vec![self.describe_pod(&trouble.pod)])
-            }
+            | Cause::NotScheduled { trouble, .. } => vec![self.describe_pod(&trouble.pod)],
             Cause::CrashLoop { trouble, container, .. } => {
                 let logs = self.logs(&trouble.pod, container) + " --previous";
-                self.and_undo(trouble, vec![logs, self.describe_pod(&trouble.pod)])
+                vec![logs, self.describe_pod(&trouble.pod)]
             }
             Cause::NotGone { trouble, finalizers } if finalizers.is_empty() => {
                 vec![self.describe_pod(&trouble.pod), describe_node]
@@ -51,16 +56,54 @@ impl Case<'_> {
                     finalizers.join(" ")
                 ),
             ],
-            Cause::NotReady { trouble, pending, .. } => {
-                let logs = (!pending).then(|| self.logs(&trouble.pod, "") + " --all-containers");
+            Cause::NotReady { trouble, pending, containers, gates, .. } => {
+                let logs = match containers.as_slice() {
+                    _ if *pending || !gates.is_empty() => None,
+                    [only] => Some(self.logs(&trouble.pod, only)),
+                    _ => Some(self.logs(&trouble.pod, "") + " --all-containers"),
+                };
                 [Some(self.describe_pod(&trouble.pod)), logs].into_iter().flatten().collect()
             }
         }
     }
 
-    fn and_undo(&self, trouble: &Trouble, mut commands: Vec<String>) -> Vec<String> {
-        commands.extend(self.undo().filter(|_| trouble.updated));
-        commands
+    /// The undo, where the current version may be the cause.
+    pub(crate) fn undo_for(&self, cause: &Cause) -> Option<String> {
+        let (trouble, may_be) = match cause {
+            Cause::ImageNotPulled { trouble, container, .. }
+            | Cause::CrashLoop { trouble, container, .. }
+            | Cause::ContainerNotStarted { trouble, container, .. } => {
+                (trouble, container.is_empty() || self.version_changed(&|name| name == container))
+            }
+            Cause::NotReady { trouble, containers, gates, .. } => {
+                let all = containers.is_empty() && gates.is_empty();
+                (trouble, self.version_changed(&|name| all || containers.iter().any(|it| it == name)))
+            }
+            Cause::NotScheduled { trouble, .. } => (trouble, true),
+            Cause::NodeSilent { .. }
+            | Cause::NodeNotReady { .. }
+            | Cause::PortTaken { .. }
+            | Cause::NotGone { .. } => return None,
+        };
+        self.undo().filter(|_| trouble.updated && may_be)
+    }
+
+    /// Whether the template differs from that of the version before, in these containers or in what all containers share. Where the
+    /// latter can't be read, it may.
+    fn version_changed(&self, concerns: &dyn Fn(&str) -> bool) -> bool {
+        let meta = &self.planned.daemon_set.metadata;
+        let current = self.plan.report.current_revision.as_ref().map(|current| current.number);
+        let older = self.models.revisions.iter().filter(|revision| {
+            let owners = &revision.metadata.owner_references;
+            revision.metadata.namespace == meta.namespace
+                && owners.iter().any(|owner| owner.uid == meta.uid)
+                && current.is_some_and(|current| revision.revision < current)
+        });
+        let before = older.max_by_key(|revision| revision.revision);
+        let before = before.and_then(|revision| revision.data.pointer("/spec/template"));
+        before.is_none_or(|before| {
+            concerned(before, concerns) != concerned(&self.planned.daemon_set.spec.template, concerns)
+        })
     }
 
     /// Back to the version before, if there is one.
@@ -94,6 +137,22 @@ impl Case<'_> {
     pub fn in_namespace(&self) -> String {
         format!(" -n {}", quoted(&self.planned.daemon_set.metadata.namespace))
     }
+}
+
+/// A template without the containers that do not matter, and without the marks of a restart and of a patch.
+fn concerned(template: &Value, concerns: &dyn Fn(&str) -> bool) -> Value {
+    let mut template = template.clone();
+    for containers in ["/spec/containers", "/spec/initContainers"] {
+        if let Some(Value::Array(containers)) = template.pointer_mut(containers) {
+            containers.retain(|it| it.get("name").and_then(Value::as_str).is_some_and(concerns));
+        }
+    }
+    for (parent, member) in [("", "$patch"), ("/metadata/annotations", "kubectl.kubernetes.io/restartedAt")] {
+        if let Some(Value::Object(parent)) = template.pointer_mut(parent) {
+            parent.remove(member);
+        }
+    }
+    template
 }
 
 /// The command by which a person puts the version before back, or the one with this number.

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::cause::{Cause, Outage, Trouble};
-use crate::cluster::{ContainerNotes, Ended, Said};
+use crate::cluster::{ContainerNotes, Ended, Gate, Said};
 use crate::steered::is_live;
 use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
 
@@ -15,11 +15,11 @@ impl Case<'_> {
         if let Some(silent) = self.silent(node, late, deleted) {
             return Some(silent);
         }
-        let not_scheduled = |pod| self.port_taken(node, pod).or_else(|| self.not_scheduled(pod));
-        let of_pod = late.and_then(|pod| self.of_containers(pod).or_else(|| not_scheduled(pod)));
+        let not_scheduled = |pod| self.port_taken(node, pod).or_else(|| self.not_scheduled(node, pod));
+        let of_pod = late.and_then(|pod| self.of_containers(node, pod).or_else(|| not_scheduled(pod)));
         let of_node = || self.not_ready_node(node, late);
-        let not_ready = || late.map(|pod| self.not_ready(pod));
-        of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(pod))).or_else(not_ready)
+        let not_ready = || late.map(|pod| self.not_ready(node, pod));
+        of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(node, pod))).or_else(not_ready)
     }
 
     fn silent(
@@ -54,19 +54,21 @@ impl Case<'_> {
     }
 
     fn said_of_node(&self, node: &NodeVerdict) -> Said {
-        self.models.notes.node(node.node.as_str()).cloned().unwrap_or_default()
+        self.models.notes.node(node.node.as_str()).map(|notes| notes.not_ready.clone()).unwrap_or_default()
     }
 
     /// The first container that tells why: one that crashes has come further than one without its image.
-    fn of_containers(&self, pod: &PodVerdict) -> Option<Cause> {
+    fn of_containers(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let containers = &self.models.notes.pod(&pod.pod.uid)?.containers;
-        let crash = containers.iter().find_map(|container| crash_loop(pod, container));
-        crash.or_else(|| containers.iter().find_map(|container| not_started(pod, container)))
+        let crash = containers.iter().find_map(|container| crash_loop(self.trouble(node, pod), container));
+        crash.or_else(|| {
+            containers.iter().find_map(|container| not_started(self.trouble(node, pod), container))
+        })
     }
 
-    fn not_scheduled(&self, pod: &PodVerdict) -> Option<Cause> {
+    fn not_scheduled(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.clone()?;
-        Some(Cause::NotScheduled { trouble: Trouble::of(pod), said })
+        Some(Cause::NotScheduled { trouble: self.trouble(node, pod), said })
     }
 
     /// The scheduler has found no free port for the pod, beside an old pod of the node.
@@ -80,7 +82,7 @@ impl Case<'_> {
         });
         let ports: Vec<u32> = ports.filter(|_| lacks_port).collect();
         let old = node.pods.iter().find(|other| !other.updated && is_live(other.state))?;
-        let (trouble, by) = (Trouble::of(pod), old.pod.name.clone());
+        let (trouble, by) = (self.trouble(node, pod), old.pod.name.clone());
         (!ports.is_empty()).then_some(Cause::PortTaken { trouble, ports, by })
     }
 
@@ -88,28 +90,42 @@ impl Case<'_> {
         matches!(pod.state, PodState::Terminating { overdue_at: Some(at), .. } if at <= self.now)
     }
 
-    fn not_gone(&self, pod: &PodVerdict) -> Cause {
+    fn not_gone(&self, node: &NodeVerdict, pod: &PodVerdict) -> Cause {
         let notes = self.models.notes.pod(&pod.pod.uid);
         let finalizers = notes.map(|notes| notes.finalizers.clone()).unwrap_or_default();
-        Cause::NotGone { trouble: Trouble::of(pod), finalizers }
+        Cause::NotGone { trouble: self.trouble(node, pod), finalizers }
     }
 
-    fn not_ready(&self, pod: &PodVerdict) -> Cause {
-        let containers = self.models.notes.pod(&pod.pod.uid).into_iter().flat_map(|notes| &notes.containers);
-        let said = containers.filter_map(|container| container.waits.clone()).next().unwrap_or_default();
-        let pending = matches!(pod.state, PodState::Pending { .. });
-        Cause::NotReady { trouble: Trouble::of(pod), pending, said }
+    fn not_ready(&self, node: &NodeVerdict, pod: &PodVerdict) -> Cause {
+        let notes = self.models.notes.pod(&pod.pod.uid);
+        let all = || notes.into_iter().flat_map(|notes| &notes.containers);
+        let waits = all().find_map(|container| container.waits.clone());
+        // A recording of lean pods has no names.
+        let unready = all().filter(|container| container.holds_ready && !container.name.is_empty());
+        let containers: Vec<String> = unready.map(|container| container.name.clone()).collect();
+        let gates =
+            notes.filter(|_| containers.is_empty() && waits.is_none()).map(|notes| notes.gates.as_slice());
+        let gates = gates.unwrap_or_default();
+        let of_gate = gates.first().map(Gate::said_or_missing);
+        let of_pod = || notes.map(|notes| notes.not_ready.clone()).filter(|_| containers.is_empty());
+        Cause::NotReady {
+            trouble: self.trouble(node, pod),
+            pending: matches!(pod.state, PodState::Pending { .. }),
+            said: waits.or(of_gate).or_else(of_pod).unwrap_or_default(),
+            containers,
+            gates: gates.iter().map(|gate| gate.name.clone()).collect(),
+        }
     }
-}
 
-impl Trouble {
-    fn of(pod: &PodVerdict) -> Self {
+    fn trouble(&self, node: &NodeVerdict, pod: &PodVerdict) -> Trouble {
         let since = match pod.state {
             PodState::NotReady { since, .. } | PodState::Pending { since, .. } => since,
             PodState::Terminating { overdue_at, .. } => overdue_at,
             _ => None,
         };
-        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since }
+        let notes = self.models.notes.node(node.node.as_str());
+        let pressure = notes.map(|notes| notes.pressure.clone()).unwrap_or_default();
+        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since, pressure }
     }
 }
 
@@ -151,13 +167,13 @@ const STARTS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 const AGAIN_AND_AGAIN: u32 = 2;
 
 /// It has been restarted and is not Ready, whether it waits for its next start, or has just been started once more.
-fn crash_loop(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
+fn crash_loop(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
     let ContainerNotes { name, waits, ended, restarts, is_ready, .. } = container;
     let waits_after_crash = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
     let was_restarted = waits.is_none() && ended.is_some() && !is_ready && *restarts >= AGAIN_AND_AGAIN;
     let has_crashed = waits_after_crash.is_some() || was_restarted;
     has_crashed.then(|| Cause::CrashLoop {
-        trouble: Trouble::of(pod),
+        trouble,
         container: name.clone(),
         restarts: *restarts,
         said: waits_after_crash
@@ -170,10 +186,10 @@ fn crash_loop(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
 }
 
 /// Its image can't be had, or the kubelet can't make it.
-fn not_started(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
+fn not_started(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
     let ContainerNotes { name, image, waits, .. } = container;
     let said = waits.clone().filter(|said| !STARTS.contains(&said.reason.as_str()))?;
-    let (trouble, container) = (Trouble::of(pod), name.clone());
+    let container = name.clone();
     Some(match NO_IMAGE.contains(&said.reason.as_str()) {
         true => Cause::ImageNotPulled { trouble, container, image: image.clone(), said },
         false => Cause::ContainerNotStarted { trouble, container, said },

@@ -20,6 +20,9 @@ pub struct Trouble {
     /// It is of the current revision: an undo would replace it.
     pub updated: bool,
     pub since: Option<Timestamp>,
+    /// The conditions of its node that are bad: `DiskPressure`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pressure: Vec<String>,
 }
 
 /// The first of these that is known; a cause in the node explains those in its pod.
@@ -97,6 +100,12 @@ pub enum Cause {
         pending: bool,
         #[serde(flatten)]
         said: Said,
+        /// Containers that run and are not ready.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        containers: Vec<String>,
+        /// Readiness gates whose condition is not True, where all containers are ready.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        gates: Vec<String>,
     },
 }
 
@@ -126,7 +135,9 @@ impl Cause {
     /// Whether it tells more than that a pod is not Ready.
     pub fn tells_more(&self) -> bool {
         match self {
-            Cause::NotReady { said, .. } => *said != Said::default(),
+            Cause::NotReady { said, containers, gates, .. } => {
+                *said != Said::default() || !containers.is_empty() || !gates.is_empty()
+            }
             _ => true,
         }
     }
@@ -134,26 +145,28 @@ impl Cause {
     pub fn since(&self) -> Option<Timestamp> {
         match self {
             Cause::NodeSilent { since, .. } | Cause::NodeNotReady { since, .. } => *since,
-            Cause::ImageNotPulled { trouble, .. }
-            | Cause::CrashLoop { trouble, .. }
-            | Cause::ContainerNotStarted { trouble, .. }
-            | Cause::NotScheduled { trouble, .. }
-            | Cause::PortTaken { trouble, .. }
-            | Cause::NotGone { trouble, .. }
-            | Cause::NotReady { trouble, .. } => trouble.since,
+            _ => self.trouble().and_then(|trouble| trouble.since),
         }
     }
 
     pub fn pod(&self) -> Option<&str> {
         match self {
             Cause::NodeSilent { pod, .. } | Cause::NodeNotReady { pod, .. } => pod.as_deref(),
+            _ => self.trouble().map(|trouble| trouble.pod.as_str()),
+        }
+    }
+
+    /// `None` for a cause in the node.
+    fn trouble(&self) -> Option<&Trouble> {
+        match self {
+            Cause::NodeSilent { .. } | Cause::NodeNotReady { .. } => None,
             Cause::ImageNotPulled { trouble, .. }
             | Cause::CrashLoop { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
             | Cause::NotScheduled { trouble, .. }
             | Cause::PortTaken { trouble, .. }
             | Cause::NotGone { trouble, .. }
-            | Cause::NotReady { trouble, .. } => Some(&trouble.pod),
+            | Cause::NotReady { trouble, .. } => Some(trouble),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::cause::find::CRASH_LOOP;
 use crate::cluster::Said;
 use crate::words;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
 /// Names at most so many pods.
 const MOST_PODS: usize = 3;
@@ -16,7 +17,9 @@ impl Cause {
             // How often a container has been restarted, and how, differs from pod to pod.
             Cause::CrashLoop { container, .. } => format!("crash {container}"),
             Cause::ImageNotPulled { container, image, .. } => format!("image {container} {image}"),
-            Cause::NotReady { pending, said, .. } => format!("not Ready {pending} {}", said.reason),
+            Cause::NotReady { pending, said, containers, gates, .. } => {
+                format!("not Ready {pending} {} {} {}", said.reason, containers.join(" "), gates.join(" "))
+            }
             Cause::NotScheduled { said, .. } => format!("scheduler {}", said.reason),
             Cause::NodeSilent { ends, pod, .. } => format!("silent {ends} {}", pod.is_some()),
             Cause::NodeNotReady { said, pod, .. } => format!("node {} {}", said.reason, pod.is_some()),
@@ -40,6 +43,16 @@ impl Cause {
             _ => None,
         });
         let clause = first.clause(&Subjects { pods, nodes: causes.len(), restarts: restarts.collect() });
+        let troubles = causes.iter().filter_map(|cause| cause.trouble());
+        let pressure: BTreeSet<&String> = troubles.flat_map(|trouble| &trouble.pressure).collect();
+        let clause = match pressure.len() {
+            0 => clause,
+            all => format!(
+                "{clause}; {} {}",
+                if causes.len() == 1 { "the node has" } else { "the nodes have" },
+                words::names(pressure, all)
+            ),
+        };
         match causes.iter().filter_map(|cause| cause.since()).min() {
             Some(since) => format!("{clause}, since {since} ({})", words::relative(since.min(now), now)),
             None => clause,
@@ -48,12 +61,6 @@ impl Cause {
 
     fn clause(&self, of: &Subjects<'_>) -> String {
         let (pods, nodes) = (of.pods(), of.nodes());
-        // The clause may stand in parentheses itself: one pair is enough.
-        let so = |Said { reason, message }: &Said| match (reason.as_str(), message.as_str()) {
-            ("", "") => String::new(),
-            (reason, "") => format!(" ({reason})"),
-            (reason, message) => format!(" ({reason}: {message})"),
-        };
         match self {
             Cause::NodeSilent { said, pod, ends, .. } => {
                 let then = match (pod, ends) {
@@ -107,12 +114,34 @@ impl Cause {
                     )
                 }
             },
+            Cause::NotReady { gates, said, .. } if !gates.is_empty() => {
+                let (noun, is) = if gates.len() == 1 { ("gate", "is") } else { ("gates", "are") };
+                let gates = words::names(gates, MOST_PODS);
+                format!("{pods} {} not Ready: readiness {noun} {gates} {is} not True{}", of.is(), so(said))
+            }
+            Cause::NotReady { containers, said, .. } if !containers.is_empty() => {
+                let (noun, is) =
+                    if containers.len() == 1 { ("container", "is") } else { ("containers", "are") };
+                let containers = words::names(containers, MOST_PODS);
+                format!("{noun} {containers} of {pods} {is} running, but not ready{}", so(said))
+            }
             Cause::NotReady { pending: true, said, .. } => format!("{pods} {} Pending{}", of.is(), so(said)),
             Cause::NotReady { pending: false, said, .. } => {
                 let has = if of.pods.len() == 1 { "runs, but has" } else { "run, but have" };
                 format!("{pods} {has} not become Ready{}", so(said))
             }
         }
+    }
+}
+
+/// In parentheses, without a pair of its own: the clause may stand in parentheses itself.
+fn so(Said { reason, message }: &Said) -> String {
+    let message = words::first_sentences(message);
+    match (reason.as_str(), message.as_str()) {
+        ("", "") => String::new(),
+        (reason, "") => format!(" ({reason})"),
+        ("", message) => format!(" ({message})"),
+        (reason, message) => format!(" ({reason}: {message})"),
     }
 }
 

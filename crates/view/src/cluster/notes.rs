@@ -1,6 +1,7 @@
 //! Facts of pods and nodes that no decision reads, and that tell a person why nothing moves.
 
 use crate::cluster::object::name;
+use crate::words;
 use daemonset::model::Uid;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,8 +12,17 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct ClusterNotes {
     pods: BTreeMap<Uid, PodNotes>,
-    /// Why the condition Ready is not True, by the name of the node.
-    nodes: BTreeMap<String, Said>,
+    /// By name.
+    nodes: BTreeMap<String, NodeNotes>,
+}
+
+/// The troubles of a node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeNotes {
+    /// Why the condition Ready is not True.
+    pub not_ready: Said,
+    /// The conditions besides Ready that are bad: `DiskPressure`.
+    pub pressure: Vec<String>,
 }
 
 /// A reason, and the message beside it.
@@ -30,9 +40,23 @@ pub struct Said {
 pub struct PodNotes {
     /// Why the scheduler has found no node.
     pub scheduler: Option<Said>,
-    /// Init containers first; only those that wait, have ended, or have been restarted.
+    /// Why the condition Ready is not True.
+    pub not_ready: Said,
+    /// Readiness gates whose condition is not True.
+    pub gates: Vec<Gate>,
+    /// Init containers first; only those that wait, have ended, have been restarted, or are not ready.
     pub containers: Vec<ContainerNotes>,
     pub finalizers: Vec<String>,
+}
+
+/// A readiness gate whose condition is not True.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// The type of the condition.
+    pub name: String,
+    /// Empty where the pod has no such condition.
+    pub status: String,
+    pub said: Said,
 }
 
 /// The troubles of a container.
@@ -46,6 +70,8 @@ pub struct ContainerNotes {
     pub ended: Option<Ended>,
     pub restarts: u32,
     pub is_ready: bool,
+    /// It runs, and the pod is not Ready before it is.
+    pub holds_ready: bool,
 }
 
 /// The end of a container.
@@ -64,7 +90,7 @@ struct ListedContainer {
     name: String,
     image: String,
     restart_count: u32,
-    ready: bool,
+    ready: Option<bool>,
     state: ContainerState,
     last_state: ContainerState,
 }
@@ -72,16 +98,31 @@ struct ListedContainer {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ContainerState {
+    running: Option<Running>,
     waiting: Option<Said>,
     terminated: Option<Ended>,
 }
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Running {}
+
+/// The conditions of a node that are bad when they are True (the kubelet's and the cloud's, and node-problem-detector's).
+const BAD_CONDITIONS: [&str; 6] = [
+    "DiskPressure",
+    "MemoryPressure",
+    "PIDPressure",
+    "NetworkUnavailable",
+    "KernelDeadlock",
+    "ReadonlyFilesystem",
+];
 
 impl ClusterNotes {
     pub fn pod(&self, uid: &Uid) -> Option<&PodNotes> {
         self.pods.get(uid)
     }
 
-    pub fn node(&self, name: &str) -> Option<&Said> {
+    pub fn node(&self, name: &str) -> Option<&NodeNotes> {
         self.nodes.get(name)
     }
 
@@ -93,9 +134,14 @@ impl ClusterNotes {
     }
 
     pub(super) fn add_node(&mut self, node: &Value) {
-        let not_ready = condition(node, "Ready").filter(|condition| status(condition) != "True");
-        if let Some(said) = not_ready.map(said).filter(|said| *said != Said::default()) {
-            self.nodes.insert(name(node).to_owned(), said);
+        let is_true =
+            |kind: &&str| condition(node, kind).is_some_and(|condition| status(condition) == "True");
+        let notes = NodeNotes {
+            not_ready: not_ready(node),
+            pressure: BAD_CONDITIONS.into_iter().filter(is_true).map(str::to_owned).collect(),
+        };
+        if notes != NodeNotes::default() {
+            self.nodes.insert(name(node).to_owned(), notes);
         }
     }
 
@@ -122,23 +168,57 @@ impl PodNotes {
             ("/spec/containers", "/status/containerStatuses"),
         ];
         let containers = containers.into_iter().flat_map(|(specs, statuses)| {
-            list(pod, statuses).filter_map(move |status| ContainerNotes::of(status, list(pod, specs)))
+            let is_init = specs.ends_with("initContainers");
+            list(pod, statuses)
+                .filter_map(move |status| ContainerNotes::of(status, is_init, list(pod, specs)))
         });
         let finalizers = list(pod, "/metadata/finalizers").filter_map(Value::as_str);
         PodNotes {
             scheduler: unscheduled.map(said),
+            not_ready: not_ready(pod),
+            gates: list(pod, "/spec/readinessGates").filter_map(|gate| Gate::of(gate, pod)).collect(),
             containers: containers.collect(),
             finalizers: finalizers.map(str::to_owned).collect(),
         }
     }
 }
 
+impl Gate {
+    /// `None` for one that is open.
+    fn of(gate: &Value, pod: &Value) -> Option<Self> {
+        let name = gate.get("conditionType")?.as_str()?;
+        let condition = condition(pod, name);
+        let status = condition.map(status).unwrap_or_default().to_owned();
+        (status != "True").then(|| Gate {
+            name: name.to_owned(),
+            status,
+            said: condition.map(said).unwrap_or_default(),
+        })
+    }
+
+    /// The words of the condition, or what it is in the kubelet's (v1.36 `kubelet/status/generate.go GeneratePodReadyCondition`).
+    pub fn said_or_missing(&self) -> Said {
+        let message = || match self.status.as_str() {
+            "" => "the pod has no such condition".to_owned(),
+            status => format!("its condition is {status}"),
+        };
+        if self.said == Said::default() {
+            Said { message: message(), ..Said::default() }
+        } else {
+            self.said.clone()
+        }
+    }
+}
+
 impl ContainerNotes {
-    fn of<'v>(status: &Value, mut specs: impl Iterator<Item = &'v Value>) -> Option<Self> {
+    fn of<'v>(status: &Value, is_init: bool, mut specs: impl Iterator<Item = &'v Value>) -> Option<Self> {
         let ListedContainer { name, image, restart_count, ready, state, last_state } =
             ListedContainer::deserialize(status).ok()?;
         let spec = specs.find(|spec| spec.get("name").and_then(Value::as_str) == Some(&name));
         let written = spec.and_then(|spec| spec.get("image")?.as_str());
+        // A sidecar among the init containers.
+        let goes_on = spec.and_then(|spec| spec.get("restartPolicy")?.as_str()) == Some("Always");
+        let runs = state.running.is_some();
         let notes = ContainerNotes {
             // As a person wrote it: the runtime's name of an image may be a hash.
             image: written.map_or(image, str::to_owned),
@@ -147,9 +227,11 @@ impl ContainerNotes {
             // An init container that is done has ended well.
             ended: state.terminated.filter(|ended| !ended.is_done()).or(last_state.terminated),
             restarts: restart_count,
-            is_ready: ready,
+            is_ready: ready == Some(true),
+            holds_ready: runs && ready == Some(false) && (goes_on || !is_init),
         };
-        let is_quiet = notes.waits.is_none() && notes.ended.is_none() && notes.restarts == 0;
+        let is_quiet =
+            notes.waits.is_none() && notes.ended.is_none() && notes.restarts == 0 && !notes.holds_ready;
         (!is_quiet).then_some(notes)
     }
 }
@@ -163,7 +245,7 @@ impl Ended {
 /// `ErrImagePull (no such image)`.
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.reason.as_str(), self.message.as_str()) {
+        match (self.reason.as_str(), words::first_sentences(&self.message).as_str()) {
             (reason, "") => f.write_str(reason),
             ("", message) => f.write_str(message),
             (reason, message) => write!(f, "{reason} ({message})"),
@@ -177,6 +259,12 @@ fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value>
 
 fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
     list(object, "/status/conditions").find(|condition| condition.get("type").is_some_and(|it| it == kind))
+}
+
+/// Why its condition Ready is not True.
+fn not_ready(object: &Value) -> Said {
+    let ready = condition(object, "Ready").filter(|condition| status(condition) != "True");
+    ready.map(said).unwrap_or_default()
 }
 
 fn status(condition: &Value) -> &str {

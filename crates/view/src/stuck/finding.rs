@@ -231,8 +231,8 @@ impl<'c> Finder<'c> {
         let until = until.and_then(|since| since.checked_add(self.patience).ok());
         let until = until.filter(|until| *until > self.case.now);
         let mut commands = self.case.commands(node, &cause);
-        if let (Cause::NotReady { trouble, .. }, Some(_)) = (&cause, obstacle) {
-            commands.extend(self.case.undo().filter(|_| trouble.updated));
+        if obstacle.is_some() && !cause.is_failure() {
+            commands.extend(self.case.undo_for(&cause));
         }
         Some(Waiting { ends, node, text: String::new(), until, cause: Some(cause), commands })
     }

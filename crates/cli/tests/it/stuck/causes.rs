@@ -109,7 +109,7 @@ fn on_delete_with_waves_is_to_be_driven() {
     Cause      node-4: the strategy is OnDelete: delete the outdated pods yourself, each once the new pod of the node before is Ready
     Held       node-5: held for wave 1: wave 1 waits for the pods of the waves before it
     Run        kubectl delete pod -n logging agent-4-h7k2x
-               kubectl edit daemonset -n logging agent    # with drive in its policy the driver deletes the pods, wave by wave
+               kubectl edit daemonset -n logging agent    # with externalController in its policy the driver deletes the pods, wave by wave
                kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # Kubernetes' own controller then updates all nodes within maxUnavailable, whatever the policy says
     "#);
 }

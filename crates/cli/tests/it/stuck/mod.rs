@@ -3,6 +3,7 @@
 mod causes;
 mod controller;
 mod page;
+mod said;
 mod simulated;
 mod time;
 

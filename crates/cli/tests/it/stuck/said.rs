@@ -1,0 +1,118 @@
+//! Causes that the conditions and the containers of a pod already name.
+
+use super::causes::not_ready;
+use super::{Cluster, HOUR, ago};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+/// The lines from the cause on, without those that wait for it.
+fn cause(cluster: &Cluster) -> String {
+    let text = cluster.ask("stuck").out;
+    let of_cause = |line: &&str| !line.starts_with("logging/agent") && !line.starts_with("Held");
+    text.lines().filter(of_cause).collect::<Vec<_>>().join("\n")
+}
+
+fn ready_again(pod: &mut Value) {
+    pod["status"]["containerStatuses"][0]["ready"] = json!(true);
+}
+
+/// All containers are ready, and a controller of a load balancer has not said so.
+fn gate(condition: Option<Value>) -> Cluster {
+    not_ready().pod("node-4", |pod| {
+        ready_again(pod);
+        pod["spec"]["readinessGates"] = json!([{"conditionType": "example.com/in-service"}]);
+        let ready = &mut pod["status"]["conditions"][0];
+        ready["reason"] = json!("ReadinessGatesNotReady");
+        ready["message"] =
+            json!("corresponding condition of pod readiness gate \"example.com/in-service\" does not exist.");
+        pod["status"]["conditions"].as_array_mut().unwrap().extend(condition.clone());
+    })
+}
+
+#[test]
+fn a_readiness_gate_is_named_with_its_own_condition() {
+    assert_snapshot!(cause(&gate(None)), @"
+    Cause      node-4: pod agent-4-q9d4m is not Ready: readiness gate example.com/in-service is not True (the pod has no such condition), since 2026-01-01T09:30:10Z (for 29m)
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+    ");
+    let draining = json!({
+        "type": "example.com/in-service", "status": "False", "reason": "Draining", "message": "the target group drains",
+    });
+    assert_snapshot!(cause(&gate(Some(draining))), @"
+    Cause      node-4: pod agent-4-q9d4m is not Ready: readiness gate example.com/in-service is not True (Draining: the target group drains), since 2026-01-01T09:30:10Z (for 29m)
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+    ");
+    // One that is open is no cause.
+    let open = gate(Some(json!({"type": "example.com/in-service", "status": "True"})));
+    assert!(!cause(&open).contains("readiness gate example.com"), "{}", cause(&open));
+    assert_snapshot!(gate(None).why("node-4"), @"
+    Node node-4, DaemonSet logging/agent
+    node-4 should run a pod.
+    Pod agent-4-q9d4m is updated, of revision #2; it runs, but has not been Ready since 2026-01-01T09:30:10Z (for 29m).
+    It waits until agent-4-q9d4m is Ready. Pod agent-4-q9d4m is not Ready: readiness gate example.com/in-service is not True (the pod has no such condition), since 2026-01-01T09:30:10Z (for 29m).
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+    ");
+}
+
+/// A webhook has put a container into the pod that the template does not have: no version of the DaemonSet changes it.
+#[test]
+fn a_container_that_is_not_ready_is_named_and_an_injected_one_is_not_undone() {
+    let injected = json!({"name": "mesh-proxy", "ready": false, "restartCount": 0, "state": {"running": {}}});
+    let sidecar = not_ready().pod("node-4", |pod| {
+        ready_again(pod);
+        pod["status"]["containerStatuses"].as_array_mut().unwrap().push(injected.clone());
+    });
+    assert_snapshot!(cause(&sidecar), @"
+    Cause      node-4: container mesh-proxy of pod agent-4-q9d4m is running, but not ready, since 2026-01-01T09:30:10Z (for 29m)
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+               kubectl logs -n logging agent-4-q9d4m -c mesh-proxy
+    ");
+    assert_snapshot!(sidecar.why("node-4").lines().nth(3).unwrap(), @"It waits until agent-4-q9d4m is Ready. Container mesh-proxy of pod agent-4-q9d4m is running, but not ready, since 2026-01-01T09:30:10Z (for 29m).");
+    let both = not_ready().pod("node-4", |pod| {
+        pod["status"]["containerStatuses"].as_array_mut().unwrap().push(injected.clone());
+    });
+    assert_snapshot!(cause(&both), @"
+    Cause      node-4: containers agent, mesh-proxy of pod agent-4-q9d4m are running, but not ready, since 2026-01-01T09:30:10Z (for 29m)
+    Run        kubectl describe pod -n logging agent-4-q9d4m
+               kubectl logs -n logging agent-4-q9d4m --all-containers
+               kubectl rollout undo -n logging daemonset/agent
+    ");
+    let finding = &both.findings()[0];
+    assert_eq!(finding["cause"]["containers"], json!(["agent", "mesh-proxy"]));
+}
+
+/// A native sidecar, an init container that goes on, is a part of the pod's being Ready.
+#[test]
+fn a_sidecar_among_the_init_containers_is_named() {
+    let native = not_ready().pod("node-4", |pod| {
+        ready_again(pod);
+        pod["spec"]["initContainers"] = json!([{"name": "proxy", "image": "proxy:1", "restartPolicy": "Always"}]);
+        pod["status"]["initContainerStatuses"] =
+            json!([{"name": "proxy", "ready": false, "started": true, "restartCount": 0, "state": {"running": {}}}]);
+    });
+    assert_snapshot!(cause(&native).lines().next().unwrap(), @"Cause      node-4: container proxy of pod agent-4-q9d4m is running, but not ready, since 2026-01-01T09:30:10Z (for 29m)");
+}
+
+#[test]
+fn a_node_under_pressure_is_named_beside_the_pod() {
+    let mut pressed = not_ready();
+    let pressure = json!({"type": "MemoryPressure", "status": "True", "reason": "KubeletHasInsufficientMemory", "lastTransitionTime": ago(HOUR)});
+    pressed.nodes[3]["status"]["conditions"].as_array_mut().unwrap().push(pressure);
+    assert_snapshot!(cause(&pressed).lines().next().unwrap(), @"Cause      node-4: container agent of pod agent-4-q9d4m is running, but not ready; the node has MemoryPressure, since 2026-01-01T09:30:10Z (for 29m)");
+    let calm = json!({"type": "DiskPressure", "status": "False", "lastTransitionTime": ago(HOUR)});
+    pressed.nodes[3]["status"]["conditions"][1] = calm;
+    assert!(!cause(&pressed).contains("Pressure"));
+}
+
+/// Somebody else's text may be as long as an annotation: it is cut where a sentence ends.
+#[test]
+fn a_message_is_cut_at_a_sentence() {
+    let message = format!("The volume is busy. {}", "It is said again. ".repeat(20_000));
+    let waiting = json!({"waiting": {"reason": "CreateContainerError", "message": message}});
+    let text = not_ready().container("node-4", json!({"state": waiting})).stuck();
+    assert!(text.contains("The volume is busy. It is said again."), "{text:.500}");
+    assert!(text.lines().all(|line| line.len() < 600) && text.contains("again. …"), "{}", text.len());
+    let one_word = json!({"waiting": {"reason": "CreateContainerError", "message": "\u{2026}".repeat(5000)}});
+    let text = not_ready().container("node-4", json!({"state": one_word})).stuck();
+    assert!(text.lines().all(|line| line.chars().count() < 600), "{}", text.len());
+}
