@@ -41,6 +41,9 @@ impl Case<'_> {
                 let logs = self.logs(&trouble.pod, container) + " --previous";
                 vec![logs, self.describe_pod(&trouble.pod)]
             }
+            Cause::InitNotDone { trouble, container, .. } => {
+                vec![self.logs(&trouble.pod, container), self.describe_pod(&trouble.pod)]
+            }
             Cause::NotGone { trouble, finalizers } if finalizers.is_empty() => {
                 vec![self.describe_pod(&trouble.pod), describe_node]
             }
@@ -72,7 +75,8 @@ impl Case<'_> {
         let (trouble, may_be) = match cause {
             Cause::ImageNotPulled { trouble, container, .. }
             | Cause::CrashLoop { trouble, container, .. }
-            | Cause::ContainerNotStarted { trouble, container, .. } => {
+            | Cause::ContainerNotStarted { trouble, container, .. }
+            | Cause::InitNotDone { trouble, container, .. } => {
                 (trouble, container.is_empty() || self.version_changed(&|name| name == container))
             }
             Cause::NotReady { trouble, containers, gates, .. } => {

@@ -61,9 +61,10 @@ impl Case<'_> {
     fn of_containers(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let containers = &self.models.notes.pod(&pod.pod.uid)?.containers;
         let crash = containers.iter().find_map(|container| crash_loop(self.trouble(node, pod), container));
-        crash.or_else(|| {
-            containers.iter().find_map(|container| not_started(self.trouble(node, pod), container))
-        })
+        let holds = || containers.iter().find_map(|container| not_done(self.trouble(node, pod), container));
+        let unmade =
+            || containers.iter().find_map(|container| not_started(self.trouble(node, pod), container));
+        crash.or_else(unmade).or_else(holds)
     }
 
     fn not_scheduled(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
@@ -182,6 +183,17 @@ fn crash_loop(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
             .unwrap_or_default(),
         ended: ended.as_ref().map(|ended| ended.said.to_string()).filter(|said| !said.is_empty()),
         exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
+    })
+}
+
+/// It runs, and no later container starts before it has ended.
+fn not_done(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
+    let ContainerNotes { name, holds_start, is_sidecar, .. } = container;
+    let since = (*holds_start)?.started_at.or(trouble.since);
+    Some(Cause::InitNotDone {
+        trouble: Trouble { since, ..trouble },
+        container: name.clone(),
+        sidecar: *is_sidecar,
     })
 }
 

@@ -72,6 +72,13 @@ pub enum Cause {
         #[serde(flatten)]
         said: Said,
     },
+    /// An init container, or a sidecar, that keeps the others from being started.
+    InitNotDone {
+        #[serde(flatten)]
+        trouble: Trouble,
+        container: String,
+        sidecar: bool,
+    },
     NotScheduled {
         #[serde(flatten)]
         trouble: Trouble,
@@ -129,7 +136,7 @@ impl Outage {
 impl Cause {
     /// Whether time alone will hardly help.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Cause::NotReady { .. })
+        !matches!(self, Cause::NotReady { .. } | Cause::InitNotDone { .. })
     }
 
     /// Whether it tells more than that a pod is not Ready.
@@ -163,6 +170,7 @@ impl Cause {
             Cause::ImageNotPulled { trouble, .. }
             | Cause::CrashLoop { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
+            | Cause::InitNotDone { trouble, .. }
             | Cause::NotScheduled { trouble, .. }
             | Cause::PortTaken { trouble, .. }
             | Cause::NotGone { trouble, .. }

@@ -24,6 +24,7 @@ impl Cause {
             Cause::NodeSilent { ends, pod, .. } => format!("silent {ends} {}", pod.is_some()),
             Cause::NodeNotReady { said, pod, .. } => format!("node {} {}", said.reason, pod.is_some()),
             Cause::ContainerNotStarted { container, said, .. } => format!("start {container} {said}"),
+            Cause::InitNotDone { container, .. } => format!("init {container}"),
             Cause::PortTaken { .. } => "port".to_owned(),
             Cause::NotGone { finalizers, .. } => format!("gone {}", finalizers.join(" ")),
         }
@@ -92,6 +93,12 @@ impl Cause {
             }
             Cause::ContainerNotStarted { container, said, .. } => {
                 format!("{}of {pods} can't be started: {said}", a_container(container))
+            }
+            Cause::InitNotDone { container, sidecar: true, .. } => {
+                format!("sidecar {container} of {pods} is running, but has not started")
+            }
+            Cause::InitNotDone { container, .. } => {
+                format!("init container {container} of {pods} is still running")
             }
             Cause::NotScheduled { said, .. } => format!("the scheduler finds no place for {pods}: {said}"),
             Cause::PortTaken { ports, by, .. } => {

@@ -21,7 +21,7 @@ pub use events::KubectlEvent;
 pub use input::{Choice, Input, InputForm, Read, TimeSource};
 pub(crate) use json_list::items_of;
 pub use lines::Lines;
-pub use notes::{ClusterNotes, ContainerNotes, Ended, Gate, NodeNotes, PodNotes, Said};
+pub use notes::{ClusterNotes, ContainerNotes, Ended, Gate, NodeNotes, PodNotes, Running, Said};
 pub use object::{full_name, name, namespace, uid};
 pub(crate) use object::{is_read_by_plans, read};
 pub use objects::{Chosen, Models, NamespacePowers, Objects};

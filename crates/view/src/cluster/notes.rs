@@ -3,6 +3,7 @@
 use crate::cluster::object::name;
 use crate::words;
 use daemonset::model::Uid;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -72,6 +73,17 @@ pub struct ContainerNotes {
     pub is_ready: bool,
     /// It runs, and the pod is not Ready before it is.
     pub holds_ready: bool,
+    /// An init container that runs: no later container starts before it has ended or, a sidecar, has started.
+    pub holds_start: Option<Running>,
+    /// An init container that goes on beside the others.
+    pub is_sidecar: bool,
+}
+
+/// A container that runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Running {
+    pub started_at: Option<Timestamp>,
 }
 
 /// The end of a container.
@@ -91,6 +103,7 @@ struct ListedContainer {
     image: String,
     restart_count: u32,
     ready: Option<bool>,
+    started: Option<bool>,
     state: ContainerState,
     last_state: ContainerState,
 }
@@ -102,10 +115,6 @@ struct ContainerState {
     waiting: Option<Said>,
     terminated: Option<Ended>,
 }
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Running {}
 
 /// The conditions of a node that are bad when they are True (the kubelet's and the cloud's, and node-problem-detector's).
 const BAD_CONDITIONS: [&str; 6] = [
@@ -212,13 +221,14 @@ impl Gate {
 
 impl ContainerNotes {
     fn of<'v>(status: &Value, is_init: bool, mut specs: impl Iterator<Item = &'v Value>) -> Option<Self> {
-        let ListedContainer { name, image, restart_count, ready, state, last_state } =
+        let ListedContainer { name, image, restart_count, ready, started, state, last_state } =
             ListedContainer::deserialize(status).ok()?;
         let spec = specs.find(|spec| spec.get("name").and_then(Value::as_str) == Some(&name));
         let written = spec.and_then(|spec| spec.get("image")?.as_str());
-        // A sidecar among the init containers.
         let goes_on = spec.and_then(|spec| spec.get("restartPolicy")?.as_str()) == Some("Always");
-        let runs = state.running.is_some();
+        let is_sidecar = is_init && goes_on;
+        let holds_start = state.running.filter(|_| is_init && !(is_sidecar && started == Some(true)));
+        let can_be_ready = state.running.is_some() && holds_start.is_none();
         let notes = ContainerNotes {
             // As a person wrote it: the runtime's name of an image may be a hash.
             image: written.map_or(image, str::to_owned),
@@ -228,10 +238,12 @@ impl ContainerNotes {
             ended: state.terminated.filter(|ended| !ended.is_done()).or(last_state.terminated),
             restarts: restart_count,
             is_ready: ready == Some(true),
-            holds_ready: runs && ready == Some(false) && (goes_on || !is_init),
+            holds_ready: can_be_ready && ready == Some(false),
+            holds_start,
+            is_sidecar,
         };
-        let is_quiet =
-            notes.waits.is_none() && notes.ended.is_none() && notes.restarts == 0 && !notes.holds_ready;
+        let is_quiet = notes.waits.is_none() && notes.ended.is_none() && notes.restarts == 0;
+        let is_quiet = is_quiet && !notes.holds_ready && notes.holds_start.is_none();
         (!is_quiet).then_some(notes)
     }
 }

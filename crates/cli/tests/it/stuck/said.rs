@@ -1,7 +1,7 @@
 //! Causes that the conditions and the containers of a pod already name.
 
 use super::causes::not_ready;
-use super::{Cluster, HOUR, ago};
+use super::{Cluster, HOUR, MINUTE, ago};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -115,4 +115,90 @@ fn a_message_is_cut_at_a_sentence() {
     let one_word = json!({"waiting": {"reason": "CreateContainerError", "message": "\u{2026}".repeat(5000)}});
     let text = not_ready().container("node-4", json!({"state": one_word})).stuck();
     assert!(text.lines().all(|line| line.chars().count() < 600), "{}", text.len());
+}
+
+/// An init container of the new version has waited for 25 minutes for something that never comes.
+fn init(spec: Value, status: Value) -> Cluster {
+    let later = json!({"name": "certs", "ready": false, "restartCount": 0, "state": {"waiting": {"reason": "PodInitializing"}}});
+    not_ready().pod("node-4", |pod| {
+        pod["status"]["phase"] = json!("Pending");
+        pod["spec"]["initContainers"] = json!([spec]);
+        pod["status"]["initContainerStatuses"] = json!([status, later]);
+        pod["status"]["containerStatuses"][0]["state"] = json!({"waiting": {"reason": "PodInitializing"}});
+    })
+}
+
+fn waits_for_api() -> Cluster {
+    let running = json!({"running": {"startedAt": ago(25 * MINUTE)}});
+    let status =
+        json!({"name": "wait-for-api", "ready": false, "started": true, "restartCount": 0, "state": running});
+    init(json!({"name": "wait-for-api", "image": "busybox:1"}), status)
+}
+
+#[test]
+fn an_init_container_that_does_not_end_is_named_with_its_log() {
+    // A webhook has put it in: the template has none.
+    assert_snapshot!(cause(&waits_for_api()), @"
+    Cause      node-4: init container wait-for-api of pod agent-4-q9d4m is still running, since 2026-01-01T09:35:00Z (for 25m)
+    Run        kubectl logs -n logging agent-4-q9d4m -c wait-for-api
+               kubectl describe pod -n logging agent-4-q9d4m
+    ");
+    // Both versions have it.
+    let template = "/spec/template/spec/initContainers";
+    let mut old = waits_for_api().set(template, json!([{"name": "wait-for-api", "image": "busybox:1"}]));
+    for revision in &mut old.revisions {
+        revision["data"]["spec"]["template"]["spec"]["initContainers"] =
+            old.daemon_set.pointer(template).unwrap().clone();
+    }
+    assert!(!cause(&old).contains("undo"), "{}", cause(&old));
+    // Only the new version has it.
+    old.revisions[0]["data"]["spec"]["template"]["spec"]["initContainers"] = json!([]);
+    assert_snapshot!(cause(&old), @"
+    Cause      node-4: init container wait-for-api of pod agent-4-q9d4m is still running, since 2026-01-01T09:35:00Z (for 25m)
+    Run        kubectl logs -n logging agent-4-q9d4m -c wait-for-api
+               kubectl describe pod -n logging agent-4-q9d4m
+               kubectl rollout undo -n logging daemonset/agent
+    ");
+    assert_snapshot!(old.why("node-4"), @"
+    Node node-4, DaemonSet logging/agent
+    node-4 should run a pod.
+    Pod agent-4-q9d4m is updated, of revision #2; it is Pending since 2026-01-01T09:30:00Z (for 30m).
+    It waits until agent-4-q9d4m is Ready. Init container wait-for-api of pod agent-4-q9d4m is still running, since 2026-01-01T09:35:00Z (for 25m).
+    Run        kubectl logs -n logging agent-4-q9d4m -c wait-for-api
+               kubectl describe pod -n logging agent-4-q9d4m
+    ");
+}
+
+/// Its startup probe fails: it goes on, and the containers after it wait.
+#[test]
+fn a_sidecar_that_has_not_started_holds_the_pod() {
+    let running = json!({"running": {"startedAt": ago(25 * MINUTE)}});
+    let sidecar = |started: bool| {
+        let status =
+            json!({"name": "proxy", "ready": false, "started": started, "restartCount": 0, "state": running});
+        init(json!({"name": "proxy", "image": "proxy:1", "restartPolicy": "Always"}), status)
+    };
+    assert_snapshot!(cause(&sidecar(false)), @"
+    Cause      node-4: sidecar proxy of pod agent-4-q9d4m is running, but has not started, since 2026-01-01T09:35:00Z (for 25m)
+    Run        kubectl logs -n logging agent-4-q9d4m -c proxy
+               kubectl describe pod -n logging agent-4-q9d4m
+    ");
+    assert!(!cause(&sidecar(true)).contains("has not started"));
+}
+
+/// Until patience is over it may still end.
+#[test]
+fn an_init_container_has_its_time() {
+    let young = waits_for_api().pod("node-4", |pod| {
+        pod["metadata"]["creationTimestamp"] = json!(ago(3 * MINUTE));
+        pod["status"]["initContainerStatuses"][0]["state"]["running"]["startedAt"] = json!(ago(2 * MINUTE));
+    });
+    assert_snapshot!(young.moves(), @"
+    logging/agent: moves: 1 node to wait for, 1 node has an outdated pod, about 1 round left
+    Waiting    node-4: init container wait-for-api of pod agent-4-q9d4m is still running, since 2026-01-01T09:58:00Z (for 2m); it counts as stuck in 8m
+    Held       node-5: maxUnavailable is spent (1 of 1) by node-4
+    Now        write the status
+    Run        kubectl logs -n logging agent-4-q9d4m -c wait-for-api
+               kubectl describe pod -n logging agent-4-q9d4m
+    ");
 }
