@@ -132,7 +132,7 @@ impl Source {
         let Source::Kubectl(kubectl) = self else { return };
         let acts = planned.iter().any(|planned| planned.plan.as_ref().is_ok_and(Plan::acts));
         if let Some(read) = if acts { kubectl.warnings() } else { None } {
-            models.refusals.append(read.into_refusals());
+            models.events.append(read.into_events());
         }
         let view = View { models, now, plugin: "", connection: "" };
         let may_end = planned.iter().filter(|planned| {

@@ -34,6 +34,14 @@ impl Case<'_> {
                 let describe_pod = pod.as_ref().map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod].into_iter().flatten().collect()
             }
+            // No container of it has a log, or has it still.
+            Cause::PodFailed { trouble, ran: false, .. } => {
+                vec![self.describe_pod(&trouble.pod), describe_node]
+            }
+            Cause::PodFailed { trouble, .. } => {
+                let logs = self.logs(&trouble.pod, "") + " --all-containers";
+                vec![self.describe_pod(&trouble.pod), logs, describe_node]
+            }
             Cause::ImageNotPulled { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
             | Cause::NotScheduled { trouble, .. } => vec![self.describe_pod(&trouble.pod)],
@@ -84,6 +92,8 @@ impl Case<'_> {
                 (trouble, self.version_changed(&|name| all || containers.iter().any(|it| it == name)))
             }
             Cause::NotScheduled { trouble, .. } => (trouble, true),
+            // What a kubelet has rejected, it may admit in another version.
+            Cause::PodFailed { trouble, said, ran, .. } => (trouble, !ran && said.reason != "Evicted"),
             Cause::NodeSilent { .. }
             | Cause::NodeNotReady { .. }
             | Cause::PortTaken { .. }

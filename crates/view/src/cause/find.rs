@@ -5,6 +5,7 @@ use crate::cause::{Cause, Outage, Trouble};
 use crate::cluster::{ContainerNotes, Ended, Gate, Said};
 use crate::steered::is_live;
 use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
+use jiff::Timestamp;
 
 impl Case<'_> {
     /// `None` for a node that has its available pod, or gets another one now.
@@ -16,10 +17,18 @@ impl Case<'_> {
             return Some(silent);
         }
         let not_scheduled = |pod| self.port_taken(node, pod).or_else(|| self.not_scheduled(node, pod));
-        let of_pod = late.and_then(|pod| self.of_containers(node, pod).or_else(|| not_scheduled(pod)));
+        let of_pod = late.and_then(|pod| self.failed(node, pod));
+        let of_pod = of_pod
+            .or_else(|| late.and_then(|pod| self.of_containers(node, pod).or_else(|| not_scheduled(pod))));
         let of_node = || self.not_ready_node(node, late);
         let not_ready = || late.map(|pod| self.not_ready(node, pod));
         of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(node, pod))).or_else(not_ready)
+    }
+
+    /// Since when the pods of the node fail again and again.
+    pub fn fails_since(&self, node: &NodeVerdict) -> Option<Timestamp> {
+        let is_so = |cause: &Cause| matches!(cause, Cause::PodFailed { times, .. } if *times >= AGAIN_AND_AGAIN.into());
+        self.cause(node).filter(is_so)?.since()
     }
 
     fn silent(
@@ -55,6 +64,20 @@ impl Case<'_> {
 
     fn said_of_node(&self, node: &NodeVerdict) -> Said {
         self.models.notes.node(node.node.as_str()).map(|notes| notes.not_ready.clone()).unwrap_or_default()
+    }
+
+    /// The kubelet has rejected or evicted it, since the first time.
+    fn failed(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
+        let failed = self.models.notes.pod(&pod.pod.uid)?.failed.clone()?;
+        let before =
+            self.models.events.failed_pods(self.planned.daemon_set.metadata.uid.as_str(), node.node.as_str());
+        let since = before.as_ref().map(|before| before.first).into_iter().chain(failed.at).min();
+        Some(Cause::PodFailed {
+            trouble: Trouble { since, ..self.trouble(node, pod) },
+            said: failed.said,
+            times: before.map_or(1, |before| before.times),
+            ran: failed.ran,
+        })
     }
 
     /// The first container that tells why: one that crashes has come further than one without its image.

@@ -45,6 +45,17 @@ pub enum Cause {
         said: Said,
         pod: Option<String>,
     },
+    /// The kubelet has rejected or evicted it, or it has failed otherwise.
+    PodFailed {
+        #[serde(flatten)]
+        trouble: Trouble,
+        #[serde(flatten)]
+        said: Said,
+        /// How often pods have failed on the node.
+        times: u64,
+        /// A container of it has run.
+        ran: bool,
+    },
     ImageNotPulled {
         #[serde(flatten)]
         trouble: Trouble,
@@ -167,7 +178,8 @@ impl Cause {
     fn trouble(&self) -> Option<&Trouble> {
         match self {
             Cause::NodeSilent { .. } | Cause::NodeNotReady { .. } => None,
-            Cause::ImageNotPulled { trouble, .. }
+            Cause::PodFailed { trouble, .. }
+            | Cause::ImageNotPulled { trouble, .. }
             | Cause::CrashLoop { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
             | Cause::InitNotDone { trouble, .. }

@@ -16,6 +16,7 @@ impl Cause {
         match self {
             // How often a container has been restarted, and how, differs from pod to pod.
             Cause::CrashLoop { container, .. } => format!("crash {container}"),
+            Cause::PodFailed { said, .. } => format!("failed {}", said.reason),
             Cause::ImageNotPulled { container, image, .. } => format!("image {container} {image}"),
             Cause::NotReady { pending, said, containers, gates, .. } => {
                 format!("not Ready {pending} {} {} {}", said.reason, containers.join(" "), gates.join(" "))
@@ -43,7 +44,16 @@ impl Cause {
             Cause::CrashLoop { restarts, .. } => Some(*restarts as usize),
             _ => None,
         });
-        let clause = first.clause(&Subjects { pods, nodes: causes.len(), restarts: restarts.collect() });
+        let failures = causes.iter().map(|cause| match cause {
+            Cause::PodFailed { times, .. } => *times,
+            _ => 0,
+        });
+        let clause = first.clause(&Subjects {
+            pods,
+            nodes: causes.len(),
+            restarts: restarts.collect(),
+            failures: failures.fold(0, u64::saturating_add),
+        });
         let troubles = causes.iter().filter_map(|cause| cause.trouble());
         let pressure: BTreeSet<&String> = troubles.flat_map(|trouble| &trouble.pressure).collect();
         let clause = match pressure.len() {
@@ -76,6 +86,29 @@ impl Cause {
                 let is = if of.nodes == 1 { "is" } else { "are" };
                 let then = pod.as_ref().map(|_| format!(", and neither {} {pods}", of.is()));
                 format!("{nodes} {is} not Ready{}{}", so(said), then.unwrap_or_default())
+            }
+            Cause::PodFailed { said: Said { reason, message }, ran, .. } => {
+                let was = if of.pods.len() == 1 { "was" } else { "were" };
+                let times = if of.failures > 1 { format!(", {} times", of.failures) } else { String::new() };
+                let how = match (reason.as_str(), ran) {
+                    ("Evicted", _) => {
+                        format!(
+                            "{was} evicted{}",
+                            so(&Said { reason: String::new(), message: message.clone() })
+                        )
+                    }
+                    (_, true) | ("", _) => {
+                        format!("failed{}", so(&Said { reason: reason.clone(), message: message.clone() }))
+                    }
+                    (reason, false) => format!(
+                        "{was} rejected by the kubelet{}",
+                        so(&Said {
+                            reason: reason.to_owned(),
+                            message: message.trim_start_matches("Pod was rejected: ").to_owned()
+                        })
+                    ),
+                };
+                format!("{pods} {how}{times}")
             }
             Cause::ImageNotPulled { container, image, said, .. } => {
                 let image =
@@ -158,6 +191,8 @@ struct Subjects<'a> {
     nodes: usize,
     /// Of the container that crashes, in each pod.
     restarts: Vec<usize>,
+    /// Of pods of the nodes.
+    failures: u64,
 }
 
 impl Subjects<'_> {

@@ -114,7 +114,7 @@ impl Objects {
             nodes,
             pods: self.pods.into_iter().map(|item| item.model).collect(),
             notes: self.notes,
-            refusals: self.refusals,
+            events: self.events,
             local_storage: self.local_storage,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,

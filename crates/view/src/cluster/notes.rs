@@ -1,6 +1,6 @@
 //! Facts of pods and nodes that no decision reads, and that tell a person why nothing moves.
 
-use crate::cluster::object::name;
+use crate::cluster::object::{name, signs_of_life, times};
 use crate::words;
 use daemonset::model::Uid;
 use jiff::Timestamp;
@@ -43,11 +43,23 @@ pub struct PodNotes {
     pub scheduler: Option<Said>,
     /// Why the condition Ready is not True.
     pub not_ready: Said,
+    /// Why it has failed: `Evicted`.
+    pub failed: Option<Failed>,
     /// Readiness gates whose condition is not True.
     pub gates: Vec<Gate>,
     /// Init containers first; only those that wait, have ended, have been restarted, or are not ready.
     pub containers: Vec<ContainerNotes>,
     pub finalizers: Vec<String>,
+}
+
+/// The end of a pod that has failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failed {
+    pub said: Said,
+    /// The last change of a condition or of a container, as far as it has any: the kubelet rejects a pod without one.
+    pub at: Option<Timestamp>,
+    /// A container of it has run.
+    pub ran: bool,
 }
 
 /// A readiness gate whose condition is not True.
@@ -185,9 +197,26 @@ impl PodNotes {
         PodNotes {
             scheduler: unscheduled.map(said),
             not_ready: not_ready(pod),
+            failed: (pod.pointer("/status/phase").is_some_and(|phase| phase == "Failed"))
+                .then(|| Failed::of(pod)),
             gates: list(pod, "/spec/readinessGates").filter_map(|gate| Gate::of(gate, pod)).collect(),
             containers: containers.collect(),
             finalizers: finalizers.map(str::to_owned).collect(),
+        }
+    }
+}
+
+impl Failed {
+    fn of(pod: &Value) -> Self {
+        let ended = |status: &Value| ContainerState::deserialize(status.get("state")?).ok()?.terminated;
+        let ran =
+            list(pod, "/status/containerStatuses").filter_map(ended).any(|ended| ended.exit_code.is_some());
+        let created = pod.pointer("/metadata/creationTimestamp").and_then(|time| time.as_str()?.parse().ok());
+        let changes = times(pod).filter_map(|(_, time)| time.parse().ok());
+        Failed {
+            said: pod.get("status").map(said).unwrap_or_default(),
+            at: changes.chain(signs_of_life(pod)).chain(created).max(),
+            ran,
         }
     }
 }

@@ -153,7 +153,8 @@ impl<'c> Finder<'c> {
         let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
         let text = match waits.first() {
             Some(first) if causes.is_empty() => first.text.clone(),
-            _ => Cause::together(&causes, self.case.now),
+            Some(first) => Cause::together(&causes, self.case.now) + &first.text,
+            None => String::new(),
         };
         let until = waits.iter().filter_map(|wait| wait.until).min();
         let stuck_at = until.filter(|_| !causes.is_empty()).map(|at| self.stuck_at(at));
@@ -211,6 +212,15 @@ impl<'c> Finder<'c> {
             node.outcome.wait_kind(),
             Some(WaitKind::ManualDelete | WaitKind::BackOff | WaitKind::NodeLeaves)
         );
+        let failed = matches!(
+            (node.outcome.wait_kind(), obstacle),
+            (Some(WaitKind::BackOff), _) | (None, Some(ObstacleKind::NotDone | ObstacleKind::Failing) | None)
+        );
+        if let Some(cause) =
+            self.case.cause(node).filter(|cause| failed && matches!(cause, Cause::PodFailed { .. }))
+        {
+            return Some(self.failed(node, obstacle, cause));
+        }
         let is_held = node.outcome.wait_kind() == Some(WaitKind::Rollout);
         let is_told_by_obstacle = matches!(
             obstacle,
@@ -235,6 +245,22 @@ impl<'c> Finder<'c> {
             commands.extend(self.case.undo_for(&cause));
         }
         Some(Waiting { ends, node, text: String::new(), until, cause: Some(cause), commands })
+    }
+
+    /// Its pod has failed, and goes: at once, or after a back-off.
+    fn failed<'n>(&self, node: &'n NodeVerdict, obstacle: Option<ObstacleKind>, cause: Cause) -> Waiting<'n> {
+        let mut commands = self.case.commands(node, &cause);
+        let wait = node.outcome.wait().and_then(|wait| self.of_wait(node, wait));
+        let text = match (obstacle, wait) {
+            (Some(ObstacleKind::NotDone), _) => {
+                let (told, more) = self.not_done(node);
+                commands.extend(more);
+                format!(". Besides, {told}")
+            }
+            (_, Some((_, wait))) => format!("; {wait}"),
+            (_, None) => String::new(),
+        };
+        Waiting { ends: Ends::Somebody, node, text, until: None, cause: Some(cause), commands }
     }
 
     /// When closed gates count as stuck, if the rollout does not yet.

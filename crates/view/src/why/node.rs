@@ -1,7 +1,9 @@
 //! A node in sentences: whether it should run a pod, which pods it has, which rule holds it, and what comes next.
 
 use crate::case::Case;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Wait, Warning};
+use crate::cause::Cause;
+use crate::words;
+use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Wait, WaitKind, Warning};
 
 impl Case<'_> {
     /// Everything that matters to a node, the present first.
@@ -9,6 +11,7 @@ impl Case<'_> {
         let mut sentences = vec![self.placement(node)];
         sentences.extend(self.pods(node));
         sentences.push(self.rule(node));
+        sentences.extend(self.failure(node));
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
@@ -24,11 +27,19 @@ impl Case<'_> {
         let others = node.pods.iter().filter(|other| other.pod.uid != pod.pod.uid);
         sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(node, other))));
         sentences.push(self.rule(node));
+        sentences.extend(self.failure(node));
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
         sentences.extend(self.warnings(node));
         sentences
+    }
+
+    /// Why its pod has failed, where the rule tells only what comes next.
+    fn failure(&self, node: &NodeVerdict) -> Option<String> {
+        let is_told = matches!(node.outcome.wait_kind(), Some(WaitKind::Ready | WaitKind::Termination));
+        let cause = self.cause(node).filter(|cause| !is_told && matches!(cause, Cause::PodFailed { .. }))?;
+        Some(format!("{}.", words::capitalized(&cause.text(self.now)).trim_end_matches('.')))
     }
 
     /// Why there are no verdicts.

@@ -2,6 +2,7 @@
 
 mod causes;
 mod controller;
+mod failed;
 mod page;
 mod said;
 mod simulated;

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 /// The lines from the cause on, without those that wait for it.
-fn cause(cluster: &Cluster) -> String {
+pub(super) fn cause(cluster: &Cluster) -> String {
     let text = cluster.ask("stuck").out;
     let of_cause = |line: &&str| !line.starts_with("logging/agent") && !line.starts_with("Held");
     text.lines().filter(of_cause).collect::<Vec<_>>().join("\n")
