@@ -121,7 +121,7 @@ impl Cells {
 fn sentence(node: &NodeVerdict, context: PhraseContext<'_>) -> String {
     let states = node.pods.iter().map(|pod| state(pod.state, context).text(context.now));
     let states: Vec<String> = states.collect();
-    let outcome = outcome(node, context.steered).text(context.now);
+    let outcome = outcome(node, context.steered, context.notes).text(context.now);
     if states.is_empty() { outcome } else { format!("{}; {outcome}", states.join(" + ")) }
 }
 

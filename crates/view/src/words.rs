@@ -1,5 +1,6 @@
 //! Typed reasons, counts and spans of time as a person would say them: what every subcommand shares.
 
+use crate::cluster::{ClusterNotes, ContainerNotes, Said};
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::report::{
@@ -143,14 +144,31 @@ pub fn placement(node: &NodeVerdict) -> String {
 }
 
 /// The cause that the containers of a node's pod give for its not being Ready. A failed pod, which has ended, shows as such.
-pub fn trouble(node: &NodeVerdict) -> Option<&'static str> {
+pub fn trouble(node: &NodeVerdict, notes: &ClusterNotes) -> Option<&'static str> {
     let is_live = node.pods.iter().all(|pod| pod.state != PodState::Failed);
-    match node.unavailable.filter(|_| is_live)? {
+    let known = match node.unavailable.filter(|_| is_live)? {
         UnavailableCause::Crashing => Some("crashing"),
         // The kubelet has tried, and has failed: that is no progress.
         UnavailableCause::Pulling => Some("unable to pull its image"),
-        _ => None,
-    }
+        UnavailableCause::Starting => None,
+        _ => return None,
+    };
+    // A container that has been started again waits for nothing; one that can't be started has never run.
+    let crashes = containers(node, notes).any(ContainerNotes::crashes).then_some("crashing");
+    crashes.or_else(|| cannot_start(node, notes).map(|_| "unable to start")).or(known)
+}
+
+/// Why the kubelet can't start a container of the node's pod, other than for want of its image.
+pub fn cannot_start<'n>(node: &NodeVerdict, notes: &'n ClusterNotes) -> Option<&'n Said> {
+    containers(node, notes).filter_map(ContainerNotes::cannot_start).find(|said| !said.lacks_image())
+}
+
+/// Of the pods of the node that should be Ready.
+fn containers<'n>(node: &NodeVerdict, notes: &'n ClusterNotes) -> impl Iterator<Item = &'n ContainerNotes> {
+    let is_late =
+        |pod: &&PodVerdict| matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. });
+    let late = node.pods.iter().filter(is_late).filter_map(|pod| notes.pod(&pod.pod.uid));
+    late.flat_map(|pod| &pod.containers)
 }
 
 /// The effect first: keys may be long, and wrapped.

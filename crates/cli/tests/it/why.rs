@@ -136,6 +136,7 @@ fn a_pod_is_deleted() {
     An updated pod follows when it is gone.
     Run        kubectl describe pod -n logging agent-1
                kubectl logs -n logging agent-1 --all-containers
+               kubectl describe node a
     ");
     let two = agent(vec![agent_pod("a", "agent-1", true, Some(60)), agent_pod("a", "agent-2", true, None)]);
     assert_snapshot!(why("agent-2", &two), @"
@@ -278,6 +279,7 @@ fn waits_in_back_off_and_for_a_created_pod() {
     Its pod has failed 3 times; the next attempt is at 2026-01-01T00:10:02Z, in 2s.
     Run        kubectl describe pod -n logging agent-1
                kubectl logs -n logging agent-1 --all-containers
+               kubectl describe node a
     ");
     assert_snapshot!(why("b", &agent), @"
     b should run a pod.

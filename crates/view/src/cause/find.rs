@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::cause::{Cause, Outage, Trouble};
-use crate::cluster::{ContainerNotes, Ended, Gate, Said};
+use crate::cluster::{AGAIN_AND_AGAIN, CRASH_LOOP, ContainerNotes, Ended, Gate, Said};
 use crate::steered::is_live;
 use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
 use jiff::Timestamp;
@@ -172,31 +172,11 @@ fn is_terminating(pod: &PodVerdict) -> bool {
     matches!(pod.state, PodState::Terminating { .. })
 }
 
-/// The kubelet's word for a container that it starts again later (v1.36 `kubelet/kuberuntime/kuberuntime_manager.go`).
-pub(super) const CRASH_LOOP: &str = "CrashLoopBackOff";
-/// Reasons for which the kubelet has no image for a container (v1.36 `kubelet/images/types.go`).
-const NO_IMAGE: [&str; 7] = [
-    "ErrImageNeverPull",
-    "ErrImagePull",
-    "ImageInspectError",
-    "ImagePullBackOff",
-    "InvalidImageName",
-    "RegistryUnavailable",
-    "SignatureValidationFailed",
-];
-/// Waiting that is a part of each start (v1.36 `kubelet_pods.go`).
-const STARTS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
-
-/// Restarts that are no accident: one may be that of the node, or of a kubelet.
-const AGAIN_AND_AGAIN: u32 = 2;
-
 /// It has been restarted and is not Ready, whether it waits for its next start, or has just been started once more.
 fn crash_loop(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
-    let ContainerNotes { name, waits, ended, restarts, is_ready, .. } = container;
+    let ContainerNotes { name, waits, ended, restarts, .. } = container;
     let waits_after_crash = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
-    let was_restarted = waits.is_none() && ended.is_some() && !is_ready && *restarts >= AGAIN_AND_AGAIN;
-    let has_crashed = waits_after_crash.is_some() || was_restarted;
-    has_crashed.then(|| Cause::CrashLoop {
+    container.crashes().then(|| Cause::CrashLoop {
         trouble,
         container: name.clone(),
         restarts: *restarts,
@@ -222,10 +202,10 @@ fn not_done(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
 
 /// Its image can't be had, or the kubelet can't make it.
 fn not_started(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
-    let ContainerNotes { name, image, waits, .. } = container;
-    let said = waits.clone().filter(|said| !STARTS.contains(&said.reason.as_str()))?;
+    let ContainerNotes { name, image, .. } = container;
+    let said = container.cannot_start()?.clone();
     let container = name.clone();
-    Some(match NO_IMAGE.contains(&said.reason.as_str()) {
+    Some(match said.lacks_image() {
         true => Cause::ImageNotPulled { trouble, container, image: image.clone(), said },
         false => Cause::ContainerNotStarted { trouble, container, said },
     })

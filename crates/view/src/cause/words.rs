@@ -1,8 +1,7 @@
 //! Causes in words: a clause without its end, about the nodes that share the cause.
 
 use crate::cause::Cause;
-use crate::cause::find::CRASH_LOOP;
-use crate::cluster::Said;
+use crate::cluster::{CRASH_LOOP, Said};
 use crate::words;
 use jiff::Timestamp;
 use std::collections::BTreeSet;

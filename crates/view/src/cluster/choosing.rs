@@ -166,7 +166,7 @@ impl Objects {
         recording.free = self.free;
         recording.inputs = self.inputs;
         (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
-        Ok(RecordedDecision { recording, places, policy_problems, powers })
+        Ok(RecordedDecision { recording, places, policy_problems, powers, notes: self.notes })
     }
 
     /// The policy of one DaemonSet, and its problems.

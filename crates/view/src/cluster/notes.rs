@@ -138,6 +138,24 @@ const BAD_CONDITIONS: [&str; 6] = [
     "ReadonlyFilesystem",
 ];
 
+/// The kubelet's word for a container that it starts again later (v1.36 `kubelet/kuberuntime/kuberuntime_manager.go`).
+pub const CRASH_LOOP: &str = "CrashLoopBackOff";
+/// Reasons for which the kubelet has no image for a container (v1.36 `kubelet/images/types.go`).
+const NO_IMAGE: [&str; 7] = [
+    "ErrImageNeverPull",
+    "ErrImagePull",
+    "ImageInspectError",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+];
+/// Waiting that is a part of each start (v1.36 `kubelet_pods.go`).
+const STARTS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
+
+/// Restarts that are no accident: one may be that of the node, or of a kubelet.
+pub const AGAIN_AND_AGAIN: u32 = 2;
+
 impl ClusterNotes {
     pub fn pod(&self, uid: &Uid) -> Option<&PodNotes> {
         self.pods.get(uid)
@@ -213,11 +231,10 @@ impl Failed {
             list(pod, "/status/containerStatuses").filter_map(ended).any(|ended| ended.exit_code.is_some());
         let created = pod.pointer("/metadata/creationTimestamp").and_then(|time| time.as_str()?.parse().ok());
         let changes = times(pod).filter_map(|(_, time)| time.parse().ok());
-        Failed {
-            said: pod.get("status").map(said).unwrap_or_default(),
-            at: changes.chain(signs_of_life(pod)).chain(created).max(),
-            ran,
-        }
+        let said = pod.get("status").map(said).unwrap_or_default();
+        // Without a word of the kubelet its containers may have the reason.
+        let ran = ran || said.reason.is_empty();
+        Failed { said, at: changes.chain(signs_of_life(pod)).chain(created).max(), ran }
     }
 }
 
@@ -274,6 +291,30 @@ impl ContainerNotes {
         let is_quiet = notes.waits.is_none() && notes.ended.is_none() && notes.restarts == 0;
         let is_quiet = is_quiet && !notes.holds_ready && notes.holds_start.is_none();
         (!is_quiet).then_some(notes)
+    }
+}
+
+impl ContainerNotes {
+    /// It has been restarted and is not ready, whether it waits for its next start, or has just been started once more.
+    pub fn crashes(&self) -> bool {
+        match &self.waits {
+            Some(said) => said.reason == CRASH_LOOP,
+            None => self.ended.is_some() && !self.is_ready && self.restarts >= AGAIN_AND_AGAIN,
+        }
+    }
+
+    /// Why it waits, if that is no part of each start.
+    pub fn cannot_start(&self) -> Option<&Said> {
+        self.waits
+            .as_ref()
+            .filter(|said| !STARTS.contains(&said.reason.as_str()) && said.reason != CRASH_LOOP)
+    }
+}
+
+impl Said {
+    /// The kubelet has no image for the container.
+    pub fn lacks_image(&self) -> bool {
+        NO_IMAGE.contains(&self.reason.as_str())
     }
 }
 

@@ -192,6 +192,7 @@ pub(super) struct RecordedDecision {
     pub(super) places: Places,
     pub(super) policy_problems: Vec<AnnotationProblem>,
     pub(super) powers: Permissions,
+    pub(super) notes: ClusterNotes,
 }
 
 impl Objects {

@@ -11,7 +11,8 @@ pub fn last_change(case: &Case<'_>) -> Option<Timestamp> {
     let notes = &case.models.notes;
     let became_ready = |pod: &Pod| pod.readiness().and_then(|ready| ready.last_transition_time);
     let failed = |pod: &Pod| notes.pod(&pod.metadata.uid)?.failed.as_ref()?.at;
-    let by_kubelets = own_pods(case).filter_map(|pod| became_ready(pod).max(failed(pod))).max().map(|at| at.min(case.now));
+    let by_kubelets =
+        own_pods(case).filter_map(|pod| became_ready(pod).max(failed(pod))).max().map(|at| at.min(case.now));
     last_call(case).max(by_kubelets)
 }
 

@@ -77,17 +77,10 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
     if case.plan.report.situation == Situation::BeingDeleted && findings.is_empty() {
         findings.push(finder.ends());
     }
-    let waits: Vec<Waiting<'_>> =
-        case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
-    let mut alike: BTreeMap<(Ends, String), Vec<&Waiting<'_>>> = BTreeMap::new();
-    for wait in &waits {
-        let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
-        alike.entry((wait.ends, key)).or_default().push(wait);
-    }
-    let mut together: Vec<StuckFinding> =
-        alike.into_iter().map(|((ends, _), waits)| finder.together(ends, &waits)).collect();
-    together.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
-    findings.append(&mut together);
+    let nodes = || case.plan.report.nodes.iter();
+    // A pod that is down comes before the fact that a person is to delete it.
+    findings.append(&mut finder.grouped(nodes().filter_map(|node| finder.down(node)).collect()));
+    findings.append(&mut finder.grouped(nodes().filter_map(|node| finder.wait(node)).collect()));
     findings
 }
 
@@ -149,6 +142,19 @@ impl<'c> Finder<'c> {
         }
     }
 
+    /// Nodes that are alike together, the most urgent first.
+    fn grouped(&self, waits: Vec<Waiting<'_>>) -> Vec<StuckFinding> {
+        let mut alike: BTreeMap<(Ends, String), Vec<&Waiting<'_>>> = BTreeMap::new();
+        for wait in &waits {
+            let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
+            alike.entry((wait.ends, key)).or_default().push(wait);
+        }
+        let mut grouped: Vec<StuckFinding> =
+            alike.into_iter().map(|((ends, _), waits)| self.together(ends, &waits)).collect();
+        grouped.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
+        grouped
+    }
+
     fn together(&self, ends: Ends, waits: &[&Waiting<'_>]) -> StuckFinding {
         let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
         let text = match waits.first() {
@@ -200,6 +206,21 @@ impl<'c> Finder<'c> {
             }
         };
         Some(Waiting { ends, node, text, until: self.until(node), cause: None, commands })
+    }
+
+    /// Why the pod of a node is down that a person is to delete, which may be no help.
+    fn down<'n>(&self, node: &'n NodeVerdict) -> Option<Waiting<'n>> {
+        let is_manual = node.outcome.wait_kind() == Some(WaitKind::ManualDelete);
+        let cause = self.case.cause(node).filter(|cause| is_manual && cause.is_failure())?;
+        let commands = self.case.commands(node, &cause);
+        Some(Waiting {
+            ends: Ends::Somebody,
+            node,
+            text: String::new(),
+            until: None,
+            cause: Some(cause),
+            commands,
+        })
     }
 
     /// A cause that the objects show: a failure at once, and a pod that is merely not Ready once patience is over.

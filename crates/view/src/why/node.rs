@@ -2,6 +2,7 @@
 
 use crate::case::Case;
 use crate::cause::Cause;
+use crate::cluster::Said;
 use crate::words;
 use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Wait, WaitKind, Warning};
 
@@ -35,10 +36,14 @@ impl Case<'_> {
         sentences
     }
 
-    /// Why its pod has failed, where the rule tells only what comes next.
+    /// Why its pod has failed or is down, where the rule tells only what comes next.
     fn failure(&self, node: &NodeVerdict) -> Option<String> {
         let is_told = matches!(node.outcome.wait_kind(), Some(WaitKind::Ready | WaitKind::Termination));
-        let cause = self.cause(node).filter(|cause| !is_told && matches!(cause, Cause::PodFailed { .. }))?;
+        let is_manual = node.outcome.wait_kind() == Some(WaitKind::ManualDelete);
+        let cause = self.cause(node).filter(|cause| match cause {
+            Cause::PodFailed { said, times, .. } => !is_told && (*said != Said::default() || *times > 1),
+            cause => is_manual && cause.is_failure(),
+        })?;
         Some(format!("{}.", words::capitalized(&cause.text(self.now)).trim_end_matches('.')))
     }
 

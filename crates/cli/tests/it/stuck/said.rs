@@ -1,6 +1,6 @@
 //! Causes that the conditions and the containers of a pod already name.
 
-use super::causes::not_ready;
+use super::causes::{self, not_ready};
 use super::{Cluster, HOUR, MINUTE, ago};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -200,5 +200,71 @@ fn an_init_container_has_its_time() {
     Now        write the status
     Run        kubectl logs -n logging agent-4-q9d4m -c wait-for-api
                kubectl describe pod -n logging agent-4-q9d4m
+    ");
+}
+
+/// A key that is missing, in an update that nobody rolls out.
+fn no_key(cluster: Cluster) -> Cluster {
+    let message = "couldn't find key tokn in Secret logging/agent";
+    let waiting = json!({"waiting": {"reason": "CreateContainerConfigError", "message": message}});
+    let down = |pod: &mut Value| {
+        pod["status"]["phase"] = json!("Pending");
+        pod["status"]["conditions"][0]["status"] = json!("False");
+    };
+    cluster.container("node-5", json!({"state": waiting, "ready": false})).pod("node-5", down)
+}
+
+fn row(cluster: &Cluster, node: &str) -> String {
+    let plan = cluster.ask("plan").out;
+    let of_node =
+        |line: &&str| line.starts_with("Nodes") || line.starts_with("Now") || line.starts_with(node);
+    plan.lines().filter(of_node).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_container_that_can_not_be_started_does_not_crash() {
+    let on_delete = no_key(causes::on_delete());
+    assert_snapshot!(cause(&on_delete), @r#"
+    Cause      node-5: container agent of pod agent-5-h7k2x can't be started: CreateContainerConfigError (couldn't find key tokn in Secret logging/agent), since 2025-12-24T01:59:50Z (for 8d)
+               node-4, node-5: the strategy is OnDelete: delete the outdated pods yourself, each once the new pod of the node before is Ready
+    Run        kubectl describe pod -n logging agent-5-h7k2x
+               kubectl delete pod -n logging agent-5-h7k2x
+               kubectl patch daemonset -n logging agent --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'    # if nobody wants OnDelete
+    "#);
+    assert_snapshot!(on_delete.why("node-5"), @"
+    Node node-5, DaemonSet logging/agent
+    node-5 should run a pod.
+    Pod agent-5-h7k2x is outdated, of revision #1 (the current one is #2); it is Pending since 2025-12-24T01:59:50Z (for 8d).
+    The strategy is OnDelete: its outdated pod stays until somebody deletes it, as by kubectl delete pod -n logging agent-5-h7k2x.
+    Container agent of pod agent-5-h7k2x can't be started: CreateContainerConfigError (couldn't find key tokn in Secret logging/agent), since 2025-12-24T01:59:50Z (for 8d).
+    Run        kubectl describe pod -n logging agent-5-h7k2x
+    ");
+    assert_snapshot!(row(&on_delete, "node-5"), @"
+    Nodes      5: 2 waiting for you to delete the pod, 3 up to date
+    Now        write the status; 2 nodes must wait (1 unable to start)
+    node-5  run        agent-5-h7k2x  outdated #1         Pending for 8d     waits for you: OnDelete, delete its pod: can't
+    ");
+    let rolling = no_key(Cluster::updated(5, HOUR));
+    assert_snapshot!(row(&rolling, "node-5"), @"
+    Nodes      5: 1 waiting for Ready (unable to start), 4 up to date
+    Now        write the status; 1 node must wait (1 unable to start)
+    node-5  run        agent-5-q9d4m  updated #2 by hash  Pending for 60m    waits until Ready: can't start: couldn't find
+    ");
+    assert_snapshot!(row(&causes::crash_loop(), "node-4"), @"
+    Nodes      5: 1 waiting for Ready (crashing), 1 held by maxUnavailable, 3 up to date
+    Now        write the status; 2 nodes must wait (1 crashing)
+    node-4  run        agent-4-q9d4m  updated #2 by hash  not Ready for 57m  waits until Ready: crashing
+    ");
+}
+
+/// The runtime can't run its command: no message of the kubelet, only a reason.
+#[test]
+fn a_reason_alone_stands_for_the_message() {
+    let waiting = json!({"waiting": {"reason": "RunContainerError"}});
+    let unmade = not_ready().container("node-4", json!({"state": waiting}));
+    assert_snapshot!(row(&unmade, "node-4"), @"
+    Nodes      5: 1 waiting for Ready (unable to start), 1 held by maxUnavailable, 3 up to date
+    Now        write the status; 2 nodes must wait (1 unable to start)
+    node-4  run        agent-4-q9d4m  updated #2 by hash  not Ready for 29m  waits until Ready: can't start:
     ");
 }
