@@ -98,7 +98,7 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
     let is_one = number == 1 && !args.target.cluster.chooses_several();
     let (patience, connection) = (args.patience.patience, args.target.cluster.connection());
     let planned = planned(&models, now);
-    source.learn_refusals(&mut models, &planned, now);
+    source.learn_events(&mut models, &planned, now);
     let look = Look { source, models: &models, now, as_of: &as_of, connection: &connection, patience };
     let all: Vec<&Planned> = planned.iter().collect();
     look.respond(&all, args.output, if is_one { AnswerForm::One } else { AnswerForm::Several })

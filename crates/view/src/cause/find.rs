@@ -25,6 +25,12 @@ impl Case<'_> {
         of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(node, pod))).or_else(not_ready)
     }
 
+    /// Pods about which an event may tell more.
+    pub fn pods_with_open_causes(&self) -> Vec<String> {
+        let causes = self.plan.report.nodes.iter().filter_map(|node| self.cause(node));
+        causes.filter(Cause::is_open).filter_map(|cause| cause.pod().map(str::to_owned)).collect()
+    }
+
     /// Since when the pods of the node fail again and again.
     pub fn fails_since(&self, node: &NodeVerdict) -> Option<Timestamp> {
         let is_so = |cause: &Cause| matches!(cause, Cause::PodFailed { times, .. } if *times >= AGAIN_AND_AGAIN.into());
@@ -149,7 +155,8 @@ impl Case<'_> {
         };
         let notes = self.models.notes.node(node.node.as_str());
         let pressure = notes.map(|notes| notes.pressure.clone()).unwrap_or_default();
-        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since, pressure }
+        let event = self.models.events.warning(pod.pod.uid.as_str()).cloned();
+        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since, pressure, event }
     }
 }
 

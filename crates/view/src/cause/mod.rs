@@ -7,7 +7,7 @@ mod words;
 pub(crate) use commands::{edit_of, stable_to_name, undo_of, why_node};
 pub use commands::{on_daemon_set, quoted};
 
-use crate::cluster::Said;
+use crate::cluster::{Happened, Said};
 use daemonset::model::Node;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub struct Trouble {
     /// The conditions of its node that are bad: `DiskPressure`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pressure: Vec<String>,
+    /// What the last warning among its events says, where the cause leaves that open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<Happened>,
 }
 
 /// The first of these that is known; a cause in the node explains those in its pod.
@@ -171,6 +174,21 @@ impl Cause {
         match self {
             Cause::NodeSilent { pod, .. } | Cause::NodeNotReady { pod, .. } => pod.as_deref(),
             _ => self.trouble().map(|trouble| trouble.pod.as_str()),
+        }
+    }
+
+    /// Whether an event of the pod may tell more.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Cause::CrashLoop { .. } | Cause::InitNotDone { .. } | Cause::NotGone { .. } => true,
+            Cause::NotReady { gates, .. } => gates.is_empty(),
+            Cause::NodeSilent { .. }
+            | Cause::NodeNotReady { .. }
+            | Cause::PodFailed { .. }
+            | Cause::ImageNotPulled { .. }
+            | Cause::ContainerNotStarted { .. }
+            | Cause::NotScheduled { .. }
+            | Cause::PortTaken { .. } => false,
         }
     }
 

@@ -17,8 +17,11 @@ impl Cause {
             Cause::CrashLoop { container, .. } => format!("crash {container}"),
             Cause::PodFailed { said, .. } => format!("failed {}", said.reason),
             Cause::ImageNotPulled { container, image, .. } => format!("image {container} {image}"),
-            Cause::NotReady { pending, said, containers, gates, .. } => {
-                format!("not Ready {pending} {} {} {}", said.reason, containers.join(" "), gates.join(" "))
+            Cause::NotReady { trouble, pending, said, containers, gates } => {
+                let event =
+                    trouble.event.as_ref().map(|event| event.said.reason.as_str()).unwrap_or_default();
+                let (containers, gates) = (containers.join(" "), gates.join(" "));
+                format!("not Ready {pending} {} {containers} {gates} {event}", said.reason)
             }
             Cause::NotScheduled { said, .. } => format!("scheduler {}", said.reason),
             Cause::NodeSilent { ends, pod, .. } => format!("silent {ends} {}", pod.is_some()),
@@ -53,6 +56,11 @@ impl Cause {
             restarts: restarts.collect(),
             failures: failures.fold(0, u64::saturating_add),
         });
+        let event = first.trouble().and_then(|trouble| trouble.event.as_ref()).filter(|_| first.is_open());
+        let clause = match event {
+            Some(event) => format!("{clause}: {}", event.text(now)),
+            None => clause,
+        };
         let troubles = causes.iter().filter_map(|cause| cause.trouble());
         let pressure: BTreeSet<&String> = troubles.flat_map(|trouble| &trouble.pressure).collect();
         let clause = match pressure.len() {

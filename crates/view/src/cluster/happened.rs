@@ -1,22 +1,31 @@
 //! What events tell of objects: calls that the API server refused, pods that failed, and warnings about a pod or a node.
 
 use crate::cluster::notes::Said;
+use crate::words;
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// An event, which may have happened several times.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Happened {
     /// `FailedCreate`, and the answer of the API server.
+    #[serde(flatten)]
     pub said: Said,
     /// The first time.
     pub first: Timestamp,
     /// The last time.
     pub at: Timestamp,
     pub times: u64,
+    #[serde(skip)]
     is_warning: bool,
 }
+
+/// Warnings that the status of a pod has in other words, and those about its node.
+const TOLD_BY_STATUS: [&str; 6] =
+    ["BackOff", "Evicted", "FailedScheduling", "Killing", "NodeNotReady", "TaintManagerEviction"];
 
 /// The events about each object: by its uid, a node by its name, which is the uid that a kubelet writes.
 #[derive(Clone, Default)]
@@ -43,6 +52,13 @@ impl ClusterEvents {
         sum(self
             .of(uid)
             .filter(|event| event.said.reason == "FailedDaemonPod" && event.said.message.contains(&place)))
+    }
+
+    /// The last warning about a pod that says more than its own status does.
+    pub fn warning(&self, pod: &str) -> Option<&Happened> {
+        let tells =
+            |event: &&Happened| event.is_warning && !TOLD_BY_STATUS.contains(&event.said.reason.as_str());
+        self.of(pod).filter(tells).max_by_key(|event| event.at)
     }
 
     fn of(&self, key: &str) -> impl Iterator<Item = &Happened> {
@@ -80,6 +96,23 @@ impl ClusterEvents {
     pub fn append(&mut self, other: ClusterEvents) {
         for (key, mut events) in other.0 {
             self.0.entry(key).or_default().append(&mut events);
+        }
+    }
+}
+
+impl Happened {
+    /// `FailedMount (volume busy; 30 times, the last time 60s ago)`.
+    pub fn text(&self, now: Timestamp) -> String {
+        let message = words::first_sentences(&self.said.message);
+        format!("{} ({}; {})", self.said.reason, message.trim_end_matches('.'), self.how_often(now))
+    }
+
+    /// `once 5s ago`, `21 times, the last time 18s ago`.
+    pub fn how_often(&self, now: Timestamp) -> String {
+        let ago = words::duration(now.duration_since(self.at.min(now)));
+        match self.times {
+            1 => format!("once {ago} ago"),
+            several => format!("{several} times, the last time {ago} ago"),
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::case::Case;
 use crate::cluster::Happened;
 use crate::stuck::change::last_call;
 use crate::stuck::finding::acts;
-use crate::words;
 use daemonset::Action;
 use daemonset::report::NodeVerdict;
 
@@ -47,12 +46,7 @@ impl Case<'_> {
 
     /// `the API server refuses it: Error creating: … (21 times, the last time 18s ago)`.
     pub fn refused(&self, refusal: &Happened) -> String {
-        let ago = words::duration(self.now.duration_since(refusal.at.min(self.now)));
-        let times = match refusal.times {
-            1 => "once".to_owned(),
-            several => format!("{several} times, the last time"),
-        };
-        format!("the API server refuses it: {} ({times} {ago} ago)", refusal.said.message)
+        format!("the API server refuses it: {} ({})", refusal.said.message, refusal.how_often(self.now))
     }
 
     /// The commands that tell more of it: its events, and the thing that refuses, by the words of the API server.

@@ -142,11 +142,11 @@ fn a_rollout_that_is_paused_and_approved_is_news() {
     }
     assert_eq!(interrupt(child), (Some(0), String::new()));
     assert_snapshot!(states.join("\n"), @"
-    Rollout    progressing: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
+    Rollout    progressing: 3 of 5 nodes updated, stable node-exporter-686d6fc8d7
     wave 1: waits for wave 0, needs approval; 5 nodes, 3 updated, 2 available
-    Rollout    progressing: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
+    Rollout    progressing: 3 of 5 nodes updated, stable node-exporter-686d6fc8d7
     wave 1: waits for wave 0; 5 nodes, 3 updated, 2 available
-    Rollout    paused: 3 of 5 nodes updated, base node-exporter-686d6fc8d7
+    Rollout    paused: 3 of 5 nodes updated, stable node-exporter-686d6fc8d7
     wave 1: waits for wave 0; 5 nodes, 3 updated, 2 available
     ");
 }

@@ -2,6 +2,7 @@
 
 mod causes;
 mod controller;
+mod events;
 mod failed;
 mod page;
 mod said;
