@@ -118,6 +118,14 @@ pub fn capitalized(text: &str) -> String {
     rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
 }
 
+/// `the finalizer example.com/flush keeps`.
+pub fn of_finalizers(finalizers: &[String]) -> String {
+    match finalizers {
+        [only] => format!("the finalizer {only} keeps"),
+        several => format!("the finalizers {} keep", several.join(", ")),
+    }
+}
+
 /// `1 pod`, `5 pods`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }

@@ -136,7 +136,8 @@ impl Look<'_> {
 
 /// Rollouts that are stuck, then those that move, then the names of those that are complete: they need nobody.
 fn text(answers: &[(Case<'_>, StuckAnswer<'_>)]) -> String {
-    let (complete, rest): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, answer)| answer.is_complete());
+    let (complete, rest): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|(_, answer)| answer.is_complete() && answer.findings.is_empty());
     let (stuck, moving): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(_, answer)| answer.is_stuck());
     let mut text: String = stuck.into_iter().chain(moving).map(|(case, answer)| answer.text(case)).collect();
     // A selector with a slip completes a rollout, too.

@@ -21,12 +21,7 @@ impl Case<'_> {
         let describe_node = self.describe_node(node);
         match cause {
             Cause::NodeSilent { pod, ends, .. } => {
-                // The pods of a node that is deleted go with it.
-                let delete = format!(
-                    "kubectl delete node{} {}    # if the machine is gone for good",
-                    self.connection,
-                    quoted(node)
-                );
+                let delete = self.delete_node(node);
                 let describe_pod = pod.as_ref().filter(|_| !ends).map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod, Some(delete)].into_iter().flatten().collect()
             }
@@ -59,14 +54,9 @@ impl Case<'_> {
             Cause::PortTaken { trouble, .. } => {
                 vec![self.replace_in_place_of_surge(), self.describe_pod(&trouble.pod)]
             }
-            Cause::NotGone { trouble, finalizers } => vec![
-                self.describe_pod(&trouble.pod),
-                format!(
-                    "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody does the work that {} waits for",
-                    self.on_pod("patch", &trouble.pod),
-                    finalizers.join(" ")
-                ),
-            ],
+            Cause::NotGone { trouble, finalizers } => {
+                vec![self.describe_pod(&trouble.pod), self.drop_pod_finalizers(&trouble.pod, finalizers)]
+            }
             Cause::NotReady { trouble, pending, containers, gates, .. } => {
                 let logs = match containers.as_slice() {
                     _ if *pending || !gates.is_empty() => None,
@@ -135,6 +125,29 @@ impl Case<'_> {
 
     pub(crate) fn describe_pod(&self, pod: &str) -> String {
         self.on_pod("describe", pod)
+    }
+
+    /// Whatever its finalizers wait for is left undone.
+    pub(crate) fn drop_pod_finalizers(&self, pod: &str, finalizers: &[String]) -> String {
+        format!(
+            "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody does the work that {} waits for",
+            self.on_pod("patch", pod),
+            finalizers.join(" ")
+        )
+    }
+
+    /// Of a pod whose kubelet is gone.
+    pub(crate) fn force_delete(&self, pod: &str) -> String {
+        self.on_pod("delete", pod) + " --force"
+    }
+
+    /// The pods of a node that is deleted go with it.
+    pub(crate) fn delete_node(&self, node: &str) -> String {
+        format!(
+            "kubectl delete node{} {}    # if the machine is gone for good",
+            self.connection,
+            quoted(node)
+        )
     }
 
     fn on_pod(&self, verb: &str, pod: &str) -> String {

@@ -152,13 +152,8 @@ impl Cause {
             }
             Cause::NotGone { finalizers, .. } => match finalizers.as_slice() {
                 [] => format!("{pods} should be gone, and the kubelet has not ended {}", of.it()),
-                [only] => format!("{pods} should be gone, and the finalizer {only} keeps {}", of.it()),
-                several => {
-                    format!(
-                        "{pods} should be gone, and the finalizers {} keep {}",
-                        several.join(", "),
-                        of.it()
-                    )
+                finalizers => {
+                    format!("{pods} should be gone, and {} {}", words::of_finalizers(finalizers), of.it())
                 }
             },
             Cause::NotReady { gates, said, .. } if !gates.is_empty() => {

@@ -81,6 +81,7 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
     // A pod that is down comes before the fact that a person is to delete it.
     findings.append(&mut finder.grouped(nodes().filter_map(|node| finder.down(node)).collect()));
     findings.append(&mut finder.grouped(nodes().filter_map(|node| finder.wait(node)).collect()));
+    findings.append(&mut case.strays());
     findings
 }
 

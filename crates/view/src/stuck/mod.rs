@@ -2,6 +2,7 @@
 
 mod change;
 pub(crate) mod finding;
+mod kept;
 mod refusal;
 mod text;
 mod words;

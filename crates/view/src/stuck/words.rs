@@ -12,6 +12,8 @@ use serde_json::Value;
 
 /// Names at most so many nodes that use a limit.
 const MOST_NAMES: usize = 5;
+/// Tells of at most so many pods why they are still there.
+const MOST_KEPT: usize = 3;
 /// The finalizer of a deletion that waits for the pods (v1.36 `metav1.FinalizerDeleteDependents`).
 const FOREGROUND: &str = "foregroundDeletion";
 
@@ -101,6 +103,17 @@ impl Finder<'_> {
                 words::count(pods.len(), "pod")
             ));
             commands.extend(pods.first().map(|pod| case.describe_pod(&pod.metadata.name)));
+            let mut kept: Vec<(String, Vec<String>)> = Vec::new();
+            for (why, remedy) in pods.iter().filter_map(|pod| case.kept(pod)) {
+                // Many pods may have one reason: the first few are told.
+                if kept.len() < MOST_KEPT && !kept.iter().any(|(known, _)| *known == why) {
+                    kept.push((why, remedy));
+                }
+            }
+            for (why, remedy) in kept {
+                text.push_str(&format!("; {why}"));
+                commands.extend(remedy);
+            }
         }
         (text, commands)
     }

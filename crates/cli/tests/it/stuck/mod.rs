@@ -4,6 +4,7 @@ mod causes;
 mod controller;
 mod events;
 mod failed;
+mod kept;
 mod page;
 mod said;
 mod simulated;
