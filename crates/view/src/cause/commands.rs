@@ -2,6 +2,7 @@
 
 use crate::case::{Case, View};
 use crate::cause::Cause;
+use crate::cause::find::NO_FREE_PORT;
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSetMeta, OwnerReference};
 use daemonset::report::NodeVerdict;
@@ -39,7 +40,15 @@ impl Case<'_> {
             }
             Cause::ImageNotPulled { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
-            | Cause::NotScheduled { trouble, .. } => vec![self.describe_pod(&trouble.pod)],
+            | Cause::NotScheduled { trouble, .. } => {
+                // The pod that holds it may be in a namespace that was not read.
+                let others =
+                    matches!(cause, Cause::NotScheduled { said, .. } if said.message.contains(NO_FREE_PORT));
+                let others = others.then(|| {
+                    format!("kubectl get pods{} -A --field-selector spec.nodeName={node}", self.connection)
+                });
+                [Some(self.describe_pod(&trouble.pod)), others].into_iter().flatten().collect()
+            }
             Cause::CrashLoop { trouble, container, .. } => {
                 let logs = self.logs(&trouble.pod, container) + " --previous";
                 vec![logs, self.describe_pod(&trouble.pod)]
@@ -47,6 +56,10 @@ impl Case<'_> {
             Cause::InitNotDone { trouble, container, .. } => {
                 vec![self.logs(&trouble.pod, container), self.describe_pod(&trouble.pod)]
             }
+            Cause::PortHeld { trouble, namespace, by, .. } => vec![
+                format!("kubectl describe pod{} -n {} {}", self.connection, quoted(namespace), quoted(by)),
+                self.describe_pod(&trouble.pod),
+            ],
             Cause::NotGone { trouble, finalizers } if finalizers.is_empty() => {
                 vec![self.describe_pod(&trouble.pod), describe_node]
             }
@@ -84,6 +97,12 @@ impl Case<'_> {
             Cause::NotScheduled { trouble, .. } => (trouble, true),
             // What a kubelet has rejected, it may admit in another version.
             Cause::PodFailed { trouble, said, ran, .. } => (trouble, !ran && said.reason != "Evicted"),
+            // The version before may have had no such port.
+            Cause::PortHeld { trouble, port, .. } => {
+                let of_before = self.template_before().map(Value::to_string).unwrap_or_default();
+                let had_it = of_before.is_empty() || of_before.contains(&format!("\"hostPort\":{port}"));
+                (trouble, !had_it)
+            }
             Cause::NodeSilent { .. }
             | Cause::NodeNotReady { .. }
             | Cause::PortTaken { .. }
@@ -95,6 +114,13 @@ impl Case<'_> {
     /// Whether the template differs from that of the version before, in these containers or in what all containers share. Where the
     /// latter can't be read, it may.
     fn version_changed(&self, concerns: &dyn Fn(&str) -> bool) -> bool {
+        self.template_before().is_none_or(|before| {
+            concerned(before, concerns) != concerned(&self.planned.daemon_set.spec.template, concerns)
+        })
+    }
+
+    /// Of the version before the current one, as far as it can be read.
+    fn template_before(&self) -> Option<&Value> {
         let meta = &self.planned.daemon_set.metadata;
         let current = self.plan.report.current_revision.as_ref().map(|current| current.number);
         let older = self.models.revisions.iter().filter(|revision| {
@@ -104,10 +130,7 @@ impl Case<'_> {
                 && current.is_some_and(|current| revision.revision < current)
         });
         let before = older.max_by_key(|revision| revision.revision);
-        let before = before.and_then(|revision| revision.data.pointer("/spec/template"));
-        before.is_none_or(|before| {
-            concerned(before, concerns) != concerned(&self.planned.daemon_set.spec.template, concerns)
-        })
+        before?.data.pointer("/spec/template")
     }
 
     /// Back to the version before, if there is one.

@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::cause::{Cause, Outage, Trouble};
 use crate::cluster::{AGAIN_AND_AGAIN, CRASH_LOOP, ContainerNotes, Ended, Gate, Said};
 use crate::steered::is_live;
+use daemonset::model::Pod;
 use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
 use jiff::Timestamp;
 
@@ -16,7 +17,11 @@ impl Case<'_> {
         if let Some(silent) = self.silent(node, late, deleted) {
             return Some(silent);
         }
-        let not_scheduled = |pod| self.port_taken(node, pod).or_else(|| self.not_scheduled(node, pod));
+        let not_scheduled = |pod| {
+            self.port_taken(node, pod)
+                .or_else(|| self.port_held(node, pod))
+                .or_else(|| self.not_scheduled(node, pod))
+        };
         let of_pod = late.and_then(|pod| self.failed(node, pod));
         let of_pod = of_pod
             .or_else(|| late.and_then(|pod| self.of_containers(node, pod).or_else(|| not_scheduled(pod))));
@@ -104,8 +109,7 @@ impl Case<'_> {
     /// The scheduler has found no free port for the pod, beside an old pod of the node.
     fn port_taken(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.as_ref()?;
-        // v1.36 `scheduler/framework/plugins/nodeports/node_ports.go ErrReason`.
-        let lacks_port = said.message.contains("didn't have free ports") && pod.updated;
+        let lacks_port = said.message.contains(NO_FREE_PORT) && pod.updated;
         let ports = self.plan.warnings.iter().filter_map(|warning| match warning {
             Warning::HostPortWithSurge { port, .. } => Some(*port),
             _ => None,
@@ -114,6 +118,35 @@ impl Case<'_> {
         let old = node.pods.iter().find(|other| !other.updated && is_live(other.state))?;
         let (trouble, by) = (self.trouble(node, pod), old.pod.name.clone());
         (!ports.is_empty()).then_some(Cause::PortTaken { trouble, ports, by })
+    }
+
+    /// The scheduler has found no free port for the pod, and a pod on its node has it.
+    fn port_held(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
+        let notes = self.models.notes.pod(&pod.pod.uid)?;
+        notes.scheduler.as_ref().filter(|said| said.message.contains(NO_FREE_PORT))?;
+        let ended = |other: &Pod| matches!(other.status.phase.as_ref(), "Failed" | "Succeeded");
+        let others =
+            self.models.pods.iter().filter(|other| other.spec.node_name == node.node && !ended(other));
+        let held = |other: &Pod| {
+            let theirs = &self.models.notes.pod(&other.metadata.uid)?.host_ports;
+            notes
+                .host_ports
+                .iter()
+                .find(|own| theirs.iter().any(|port| port.conflicts(own)))
+                .map(|own| own.port)
+        };
+        let (port, other) = others
+            .filter(|other| other.metadata.uid != pod.pod.uid)
+            .find_map(|other| Some((held(other)?, other)))?;
+        let owner = other.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
+        Some(Cause::PortHeld {
+            trouble: self.trouble(node, pod),
+            port,
+            namespace: other.metadata.namespace.clone(),
+            by: other.metadata.name.clone(),
+            owner: owner.map(|owner| format!("{} {}", owner.kind, owner.name)),
+            overdue: other.metadata.deletion_timestamp.filter(|at| *at <= self.now),
+        })
     }
 
     fn is_overdue(&self, pod: &PodVerdict) -> bool {
@@ -159,6 +192,9 @@ impl Case<'_> {
         Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since, pressure, event }
     }
 }
+
+/// The scheduler's words (v1.36 `scheduler/framework/plugins/nodeports/node_ports.go ErrReason`).
+pub(super) const NO_FREE_PORT: &str = "didn't have free ports";
 
 /// A pod that should be Ready; an updated one comes first.
 fn late(node: &NodeVerdict) -> Option<&PodVerdict> {

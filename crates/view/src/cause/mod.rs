@@ -107,6 +107,18 @@ pub enum Cause {
         ports: Vec<u32>,
         by: String,
     },
+    /// Somebody else's pod holds the host port on the node.
+    PortHeld {
+        #[serde(flatten)]
+        trouble: Trouble,
+        port: u32,
+        namespace: String,
+        by: String,
+        /// `DaemonSet exporter`.
+        owner: Option<String>,
+        /// When it should have been gone.
+        overdue: Option<Timestamp>,
+    },
     /// It should be gone by `since`.
     NotGone {
         #[serde(flatten)]
@@ -188,7 +200,8 @@ impl Cause {
             | Cause::ImageNotPulled { .. }
             | Cause::ContainerNotStarted { .. }
             | Cause::NotScheduled { .. }
-            | Cause::PortTaken { .. } => false,
+            | Cause::PortTaken { .. }
+            | Cause::PortHeld { .. } => false,
         }
     }
 
@@ -203,6 +216,7 @@ impl Cause {
             | Cause::InitNotDone { trouble, .. }
             | Cause::NotScheduled { trouble, .. }
             | Cause::PortTaken { trouble, .. }
+            | Cause::PortHeld { trouble, .. }
             | Cause::NotGone { trouble, .. }
             | Cause::NotReady { trouble, .. } => Some(trouble),
         }

@@ -29,6 +29,9 @@ impl Cause {
             Cause::ContainerNotStarted { container, said, .. } => format!("start {container} {said}"),
             Cause::InitNotDone { container, .. } => format!("init {container}"),
             Cause::PortTaken { .. } => "port".to_owned(),
+            Cause::PortHeld { port, owner, overdue, .. } => {
+                format!("port {port} {owner:?} {}", overdue.is_some())
+            }
             Cause::NotGone { finalizers, .. } => format!("gone {}", finalizers.join(" ")),
         }
     }
@@ -50,11 +53,16 @@ impl Cause {
             Cause::PodFailed { times, .. } => *times,
             _ => 0,
         });
+        let holders = causes.iter().filter_map(|cause| match cause {
+            Cause::PortHeld { namespace, by, .. } => Some(format!("{namespace}/{by}")),
+            _ => None,
+        });
         let clause = first.clause(&Subjects {
             pods,
             nodes: causes.len(),
             restarts: restarts.collect(),
             failures: failures.fold(0, u64::saturating_add),
+            holders: holders.collect(),
         });
         let event = first.trouble().and_then(|trouble| trouble.event.as_ref()).filter(|_| first.is_open());
         let clause = match event {
@@ -150,6 +158,19 @@ impl Cause {
                 };
                 format!("{pods} {beside}: with maxSurge neither the update nor an undo can go on")
             }
+            Cause::PortHeld { port, owner, overdue, .. } => {
+                let noun = if of.holders.len() == 1 { "pod" } else { "pods" };
+                let holders = words::names(&of.holders, MOST_PODS);
+                let owner = owner.as_ref().map(|owner| format!(" of {owner}")).unwrap_or_default();
+                let ends = match (overdue, of.holders.len()) {
+                    (None, _) => "",
+                    (Some(_), 1) => ", which is terminating and overdue",
+                    (Some(_), _) => ", which are terminating and overdue",
+                };
+                format!(
+                    "{pods} can't be scheduled: host port {port} is held by {noun} {holders}{owner}{ends}"
+                )
+            }
             Cause::NotGone { finalizers, .. } => match finalizers.as_slice() {
                 [] => format!("{pods} should be gone, and the kubelet has not ended {}", of.it()),
                 finalizers => {
@@ -195,6 +216,8 @@ struct Subjects<'a> {
     restarts: Vec<usize>,
     /// Of pods of the nodes.
     failures: u64,
+    /// The pods that hold their ports.
+    holders: Vec<String>,
 }
 
 impl Subjects<'_> {

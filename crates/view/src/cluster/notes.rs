@@ -50,6 +50,32 @@ pub struct PodNotes {
     /// Init containers first; only those that wait, have ended, have been restarted, or are not ready.
     pub containers: Vec<ContainerNotes>,
     pub finalizers: Vec<String>,
+    /// Of any pod, since it may be in the way of another one.
+    pub host_ports: Vec<HostPort>,
+}
+
+/// A port of the node that a pod has for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostPort {
+    #[serde(rename = "hostPort")]
+    pub port: u32,
+    #[serde(default)]
+    protocol: Option<String>,
+    #[serde(default, rename = "hostIP")]
+    address: Option<String>,
+}
+
+impl HostPort {
+    /// Whether no node has room for both (v1.36 `scheduler/framework/types.go HostPortInfo.CheckConflict`).
+    pub fn conflicts(&self, other: &HostPort) -> bool {
+        let protocol = |it: &HostPort| it.protocol.clone().unwrap_or_else(|| "TCP".to_owned());
+        let address = |it: &HostPort| it.address.clone().filter(|it| !it.is_empty() && it != "0.0.0.0");
+        let (own, others) = (address(self), address(other));
+        self.port == other.port
+            && protocol(self) == protocol(other)
+            && (own.is_none() || others.is_none() || own == others)
+    }
 }
 
 /// The end of a pod that has failed.
@@ -220,6 +246,7 @@ impl PodNotes {
             gates: list(pod, "/spec/readinessGates").filter_map(|gate| Gate::of(gate, pod)).collect(),
             containers: containers.collect(),
             finalizers: finalizers.map(str::to_owned).collect(),
+            host_ports: host_ports(pod),
         }
     }
 }
@@ -341,6 +368,13 @@ fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value>
 
 fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
     list(object, "/status/conditions").find(|condition| condition.get("type").is_some_and(|it| it == kind))
+}
+
+/// Of all containers. The API server gives a pod of the host's network a host port for each port.
+fn host_ports(pod: &Value) -> Vec<HostPort> {
+    let containers = list(pod, "/spec/containers").chain(list(pod, "/spec/initContainers"));
+    let ports = containers.flat_map(|container| list(container, "/ports"));
+    ports.filter_map(|port| HostPort::deserialize(port).ok().filter(|port| port.port > 0)).collect()
 }
 
 /// Why its condition Ready is not True.

@@ -6,6 +6,7 @@ mod events;
 mod failed;
 mod kept;
 mod page;
+mod ports;
 mod said;
 mod simulated;
 mod time;
