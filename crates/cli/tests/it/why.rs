@@ -241,7 +241,7 @@ fn the_reason_of_a_recorded_container_is_quoted() {
     assert_eq!(
         sentence,
         "It waits until agent-1 is Ready. A container of pod agent-1 crashes again and again: CrashLoopBackOff, 4 restarts, since \
-         2026-01-01T00:09:20Z (for 40s)."
+         2026-01-01T00:05:00Z (for 5m)."
     );
 }
 

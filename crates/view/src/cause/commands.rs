@@ -26,7 +26,7 @@ impl Case<'_> {
                 let describe_pod = pod.as_ref().filter(|_| !ends).map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod, Some(delete)].into_iter().flatten().collect()
             }
-            Cause::NodeNotReady { pod, .. } => {
+            Cause::NodeNotReady { pod, .. } | Cause::NodeFlaps { pod, .. } => {
                 let describe_pod = pod.as_ref().map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod].into_iter().flatten().collect()
             }
@@ -105,6 +105,7 @@ impl Case<'_> {
             }
             Cause::NodeSilent { .. }
             | Cause::NodeNotReady { .. }
+            | Cause::NodeFlaps { .. }
             | Cause::PortTaken { .. }
             | Cause::NotGone { .. } => return None,
         };

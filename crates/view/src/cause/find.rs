@@ -5,7 +5,7 @@ use crate::cause::{Cause, Outage, Trouble};
 use crate::cluster::{AGAIN_AND_AGAIN, CRASH_LOOP, ContainerNotes, Ended, Gate, Said};
 use crate::steered::is_live;
 use daemonset::model::Pod;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, WaitKind, Warning};
 use jiff::Timestamp;
 
 impl Case<'_> {
@@ -27,6 +27,7 @@ impl Case<'_> {
             .or_else(|| late.and_then(|pod| self.of_containers(node, pod).or_else(|| not_scheduled(pod))));
         let of_node = || self.not_ready_node(node, late);
         let not_ready = || late.map(|pod| self.not_ready(node, pod));
+        let of_pod = of_pod.or_else(|| self.ready_for_a_moment(node)).or_else(|| self.flaps(node));
         of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(node, pod))).or_else(not_ready)
     }
 
@@ -38,7 +39,11 @@ impl Case<'_> {
 
     /// Since when the pods of the node fail again and again.
     pub fn fails_since(&self, node: &NodeVerdict) -> Option<Timestamp> {
-        let is_so = |cause: &Cause| matches!(cause, Cause::PodFailed { times, .. } if *times >= AGAIN_AND_AGAIN.into());
+        let is_so = |cause: &Cause| match cause {
+            Cause::PodFailed { times, .. } => *times >= AGAIN_AND_AGAIN.into(),
+            Cause::CrashLoop { restarts, .. } => *restarts >= AGAIN_AND_AGAIN,
+            cause => matches!(cause, Cause::NodeFlaps { .. }),
+        };
         self.cause(node).filter(is_so)?.since()
     }
 
@@ -69,6 +74,48 @@ impl Case<'_> {
         Some(Cause::NodeNotReady { since: outage.since, said: self.said_of_node(node), pod })
     }
 
+    /// Its Ready condition begins anew each time, and so does minReadySeconds.
+    fn flaps(&self, node: &NodeVerdict) -> Option<Cause> {
+        let waits = matches!(node.outcome.wait_kind(), Some(WaitKind::Ready | WaitKind::MinReadySeconds));
+        let how = self.models.events.flaps(node.node.as_str(), self.now).filter(|_| waits)?;
+        let pod = node.pods.iter().find(|pod| is_live(pod.state));
+        let notes = pod.and_then(|pod| self.models.notes.pod(&pod.pod.uid));
+        let restarts =
+            notes.into_iter().flat_map(|notes| &notes.containers).map(|container| container.restarts).max();
+        let pod = pod.map(|pod| pod.pod.name.clone());
+        Some(Cause::NodeFlaps { since: Some(how.first), how, pod, restarts: restarts.unwrap_or_default() })
+    }
+
+    /// A pod whose container crashes again and again, and is Ready for a moment after each start.
+    fn ready_for_a_moment(&self, node: &NodeVerdict) -> Option<Cause> {
+        let is_ready =
+            |pod: &&PodVerdict| matches!(pod.state, PodState::Available { .. } | PodState::Ready { .. });
+        node.pods.iter().filter(|pod| pod.updated).filter(is_ready).find_map(|pod| {
+            let notes = self.models.notes.pod(&pod.pod.uid)?;
+            let created = notes.created?;
+            let container = notes.containers.iter().find(|it| it.is_ready_for_a_moment(created, self.now))?;
+            Some(self.crash_loop(node, pod, container))
+        })
+    }
+
+    /// Since the pod was created, where the restarts are so many: each start may make the condition Ready begin anew.
+    fn crash_loop(&self, node: &NodeVerdict, pod: &PodVerdict, container: &ContainerNotes) -> Cause {
+        let ContainerNotes { name, waits, ended, restarts, .. } = container;
+        let created = self.models.notes.pod(&pod.pod.uid).and_then(|notes| notes.created);
+        let since = created.filter(|created| container.mean_run(*created, self.now).is_some());
+        let trouble = self.trouble(node, pod);
+        let said = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
+        let said = said.or(ended.as_ref().map(|Ended { said, .. }| said)).cloned().unwrap_or_default();
+        Cause::CrashLoop {
+            trouble: Trouble { since: since.or(trouble.since), ..trouble },
+            container: name.clone(),
+            restarts: *restarts,
+            said,
+            ended: ended.as_ref().map(|ended| ended.said.to_string()).filter(|said| !said.is_empty()),
+            exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
+        }
+    }
+
     fn outage(&self, node: &NodeVerdict) -> Option<Outage> {
         Outage::of(self.models.node(&node.node)?)
     }
@@ -94,7 +141,8 @@ impl Case<'_> {
     /// The first container that tells why: one that crashes has come further than one without its image.
     fn of_containers(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let containers = &self.models.notes.pod(&pod.pod.uid)?.containers;
-        let crash = containers.iter().find_map(|container| crash_loop(self.trouble(node, pod), container));
+        let crashing = containers.iter().find(|container| container.crashes());
+        let crash = crashing.map(|container| self.crash_loop(node, pod, container));
         let holds = || containers.iter().find_map(|container| not_done(self.trouble(node, pod), container));
         let unmade =
             || containers.iter().find_map(|container| not_started(self.trouble(node, pod), container));
@@ -213,23 +261,6 @@ fn late(node: &NodeVerdict) -> Option<&PodVerdict> {
 
 fn is_terminating(pod: &PodVerdict) -> bool {
     matches!(pod.state, PodState::Terminating { .. })
-}
-
-/// It has been restarted and is not Ready, whether it waits for its next start, or has just been started once more.
-fn crash_loop(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
-    let ContainerNotes { name, waits, ended, restarts, .. } = container;
-    let waits_after_crash = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
-    container.crashes().then(|| Cause::CrashLoop {
-        trouble,
-        container: name.clone(),
-        restarts: *restarts,
-        said: waits_after_crash
-            .or(ended.as_ref().map(|Ended { said, .. }| said))
-            .cloned()
-            .unwrap_or_default(),
-        ended: ended.as_ref().map(|ended| ended.said.to_string()).filter(|said| !said.is_empty()),
-        exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
-    })
 }
 
 /// It runs, and no later container starts before it has ended.

@@ -48,6 +48,15 @@ pub enum Cause {
         said: Said,
         pod: Option<String>,
     },
+    /// The kubelet reports and does not, again and again.
+    NodeFlaps {
+        since: Option<Timestamp>,
+        #[serde(flatten)]
+        how: Happened,
+        pod: Option<String>,
+        /// Of the containers of the pod.
+        restarts: u32,
+    },
     /// The kubelet has rejected or evicted it, or it has failed otherwise.
     PodFailed {
         #[serde(flatten)]
@@ -177,14 +186,18 @@ impl Cause {
 
     pub fn since(&self) -> Option<Timestamp> {
         match self {
-            Cause::NodeSilent { since, .. } | Cause::NodeNotReady { since, .. } => *since,
+            Cause::NodeSilent { since, .. }
+            | Cause::NodeNotReady { since, .. }
+            | Cause::NodeFlaps { since, .. } => *since,
             _ => self.trouble().and_then(|trouble| trouble.since),
         }
     }
 
     pub fn pod(&self) -> Option<&str> {
         match self {
-            Cause::NodeSilent { pod, .. } | Cause::NodeNotReady { pod, .. } => pod.as_deref(),
+            Cause::NodeSilent { pod, .. }
+            | Cause::NodeNotReady { pod, .. }
+            | Cause::NodeFlaps { pod, .. } => pod.as_deref(),
             _ => self.trouble().map(|trouble| trouble.pod.as_str()),
         }
     }
@@ -196,6 +209,7 @@ impl Cause {
             Cause::NotReady { gates, .. } => gates.is_empty(),
             Cause::NodeSilent { .. }
             | Cause::NodeNotReady { .. }
+            | Cause::NodeFlaps { .. }
             | Cause::PodFailed { .. }
             | Cause::ImageNotPulled { .. }
             | Cause::ContainerNotStarted { .. }
@@ -208,7 +222,7 @@ impl Cause {
     /// `None` for a cause in the node.
     fn trouble(&self) -> Option<&Trouble> {
         match self {
-            Cause::NodeSilent { .. } | Cause::NodeNotReady { .. } => None,
+            Cause::NodeSilent { .. } | Cause::NodeNotReady { .. } | Cause::NodeFlaps { .. } => None,
             Cause::PodFailed { trouble, .. }
             | Cause::ImageNotPulled { trouble, .. }
             | Cause::CrashLoop { trouble, .. }

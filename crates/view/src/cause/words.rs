@@ -15,6 +15,7 @@ impl Cause {
         match self {
             // How often a container has been restarted, and how, differs from pod to pod.
             Cause::CrashLoop { container, .. } => format!("crash {container}"),
+            Cause::NodeFlaps { .. } => "flaps".to_owned(),
             Cause::PodFailed { said, .. } => format!("failed {}", said.reason),
             Cause::ImageNotPulled { container, image, .. } => format!("image {container} {image}"),
             Cause::NotReady { trouble, pending, said, containers, gates } => {
@@ -101,6 +102,15 @@ impl Cause {
                 let is = if of.nodes == 1 { "is" } else { "are" };
                 let then = pod.as_ref().map(|_| format!(", and neither {} {pods}", of.is()));
                 format!("{nodes} {is} not Ready{}{}", so(said), then.unwrap_or_default())
+            }
+            Cause::NodeFlaps { how, pod, restarts, .. } => {
+                let (node, has) = if of.nodes == 1 { ("the node", "has") } else { ("the nodes", "have") };
+                let own = match (pod, restarts) {
+                    (Some(_), 0) => format!("; {pods} itself has not been restarted")
+                        .replace("pods itself", "pods themselves"),
+                    _ => String::new(),
+                };
+                format!("{node} {has} become NotReady {} times{own}", how.times)
             }
             Cause::PodFailed { said: Said { reason, message }, ran, .. } => {
                 let was = if of.pods.len() == 1 { "was" } else { "were" };

@@ -2,7 +2,7 @@
 
 use crate::cluster::notes::Said;
 use crate::words;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ pub struct Happened {
     #[serde(skip)]
     is_warning: bool,
 }
+
+/// A node that has been quiet for longer may stay so.
+const LATELY: SignedDuration = SignedDuration::from_mins(30);
 
 /// Warnings that the status of a pod has in other words, and those about its node.
 const TOLD_BY_STATUS: [&str; 6] =
@@ -52,6 +55,12 @@ impl ClusterEvents {
         sum(self
             .of(uid)
             .filter(|event| event.said.reason == "FailedDaemonPod" && event.said.message.contains(&place)))
+    }
+
+    /// How often a node has become NotReady, if it did so several times, and lately (v1.36 `pkg/controller/nodelifecycle`, the kubelet).
+    pub fn flaps(&self, node: &str, now: Timestamp) -> Option<Happened> {
+        let lately = |event: &Happened| now.duration_since(event.at) <= LATELY && event.times > 2;
+        sum(self.of(node).filter(|event| event.said.reason == "NodeNotReady")).filter(lately)
     }
 
     /// The last warning about a pod that says more than its own status does.

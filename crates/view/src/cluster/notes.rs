@@ -3,7 +3,7 @@
 use crate::cluster::object::{name, signs_of_life, times};
 use crate::words;
 use daemonset::model::Uid;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,6 +43,8 @@ pub struct PodNotes {
     pub scheduler: Option<Said>,
     /// Why the condition Ready is not True.
     pub not_ready: Said,
+    /// When it was created; `None` for a pod without other troubles.
+    pub created: Option<Timestamp>,
     /// Why it has failed: `Evicted`.
     pub failed: Option<Failed>,
     /// Readiness gates whose condition is not True.
@@ -109,6 +111,8 @@ pub struct ContainerNotes {
     pub ended: Option<Ended>,
     pub restarts: u32,
     pub is_ready: bool,
+    /// Since when it runs now.
+    pub runs_since: Option<Timestamp>,
     /// It runs, and the pod is not Ready before it is.
     pub holds_ready: bool,
     /// An init container that runs: no later container starts before it has ended or, a sidecar, has started.
@@ -192,8 +196,9 @@ impl ClusterNotes {
     }
 
     pub(super) fn add_pod(&mut self, uid: &Uid, pod: &Value) {
-        let notes = PodNotes::of(pod);
+        let mut notes = PodNotes::of(pod);
         if notes != PodNotes::default() {
+            notes.created = created(pod);
             self.pods.insert(uid.clone(), notes);
         }
     }
@@ -239,6 +244,7 @@ impl PodNotes {
         });
         let finalizers = list(pod, "/metadata/finalizers").filter_map(Value::as_str);
         PodNotes {
+            created: None,
             scheduler: unscheduled.map(said),
             not_ready: not_ready(pod),
             failed: (pod.pointer("/status/phase").is_some_and(|phase| phase == "Failed"))
@@ -256,12 +262,11 @@ impl Failed {
         let ended = |status: &Value| ContainerState::deserialize(status.get("state")?).ok()?.terminated;
         let ran =
             list(pod, "/status/containerStatuses").filter_map(ended).any(|ended| ended.exit_code.is_some());
-        let created = pod.pointer("/metadata/creationTimestamp").and_then(|time| time.as_str()?.parse().ok());
         let changes = times(pod).filter_map(|(_, time)| time.parse().ok());
         let said = pod.get("status").map(said).unwrap_or_default();
         // Without a word of the kubelet its containers may have the reason.
         let ran = ran || said.reason.is_empty();
-        Failed { said, at: changes.chain(signs_of_life(pod)).chain(created).max(), ran }
+        Failed { said, at: changes.chain(signs_of_life(pod)).chain(created(pod)).max(), ran }
     }
 }
 
@@ -301,6 +306,7 @@ impl ContainerNotes {
         let goes_on = spec.and_then(|spec| spec.get("restartPolicy")?.as_str()) == Some("Always");
         let is_sidecar = is_init && goes_on;
         let holds_start = state.running.filter(|_| is_init && !(is_sidecar && started == Some(true)));
+        let runs_since = state.running.and_then(|running| running.started_at);
         let can_be_ready = state.running.is_some() && holds_start.is_none();
         let notes = ContainerNotes {
             // As a person wrote it: the runtime's name of an image may be a hash.
@@ -311,6 +317,7 @@ impl ContainerNotes {
             ended: state.terminated.filter(|ended| !ended.is_done()).or(last_state.terminated),
             restarts: restart_count,
             is_ready: ready == Some(true),
+            runs_since,
             holds_ready: can_be_ready && ready == Some(false),
             holds_start,
             is_sidecar,
@@ -328,6 +335,21 @@ impl ContainerNotes {
             Some(said) => said.reason == CRASH_LOOP,
             None => self.ended.is_some() && !self.is_ready && self.restarts >= AGAIN_AND_AGAIN,
         }
+    }
+
+    /// The mean time from one start to the next, where that is so short that the container has crashed since the pod was created: the kubelet forgets
+    /// its back-off once a container has run for ten minutes (v1.36 `kubelet/kuberuntime/kuberuntime_manager.go doBackOff`).
+    pub fn mean_run(&self, created: Timestamp, now: Timestamp) -> Option<SignedDuration> {
+        let age = now.duration_since(created);
+        let mean = SignedDuration::from_secs(age.as_secs().checked_div(self.restarts.into())?);
+        (self.restarts >= AGAIN_AND_AGAIN && mean <= SignedDuration::from_mins(10)).then_some(mean)
+    }
+
+    /// It is ready now, and will hardly be for longer than after each start before.
+    pub fn is_ready_for_a_moment(&self, created: Timestamp, now: Timestamp) -> bool {
+        let runs_for = self.runs_since.map(|since| now.duration_since(since));
+        let mean = self.mean_run(created, now).filter(|_| self.is_ready && self.restarts > AGAIN_AND_AGAIN);
+        mean.zip(runs_for).is_some_and(|(mean, runs_for)| runs_for <= mean + mean)
     }
 
     /// Why it waits, if that is no part of each start.
@@ -368,6 +390,10 @@ fn list<'v>(object: &'v Value, pointer: &str) -> impl Iterator<Item = &'v Value>
 
 fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
     list(object, "/status/conditions").find(|condition| condition.get("type").is_some_and(|it| it == kind))
+}
+
+fn created(object: &Value) -> Option<Timestamp> {
+    object.pointer("/metadata/creationTimestamp")?.as_str()?.parse().ok()
 }
 
 /// Of all containers. The API server gives a pod of the host's network a host port for each port.

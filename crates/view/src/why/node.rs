@@ -42,6 +42,8 @@ impl Case<'_> {
         let is_manual = node.outcome.wait_kind() == Some(WaitKind::ManualDelete);
         let cause = self.cause(node).filter(|cause| match cause {
             Cause::PodFailed { said, times, .. } => !is_told && (*said != Said::default() || *times > 1),
+            // Its pod is Ready for the moment.
+            Cause::CrashLoop { .. } | Cause::NodeFlaps { .. } => !is_told,
             cause => is_manual && cause.is_failure(),
         })?;
         Some(format!("{}.", words::capitalized(&cause.text(self.now)).trim_end_matches('.')))

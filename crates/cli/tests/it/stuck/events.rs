@@ -77,7 +77,7 @@ fn a_probe_that_fails_is_told_with_its_answer() {
         warned(not_ready(), "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 500", 4);
     assert_snapshot!(cause(&probe).lines().next().unwrap(), @"Cause      node-4: container agent of pod agent-4-q9d4m is running, but not ready: Unhealthy (Readiness probe failed: HTTP probe failed with statuscode: 500; 30 times, the last time 4s ago), since 2026-01-01T09:30:10Z (for 29m)");
     let killed = warned(causes::crash_loop(), "Unhealthy", "Liveness probe failed: connection refused", 4);
-    assert_snapshot!(cause(&killed).lines().next().unwrap(), @"Cause      node-4: container agent of pod agent-4-q9d4m crashes again and again: CrashLoopBackOff, 14 restarts, exit code 2 (Error): Unhealthy (Liveness probe failed: connection refused; 30 times, the last time 4s ago), since 2026-01-01T09:02:10Z (for 57m)");
+    assert_snapshot!(cause(&killed).lines().next().unwrap(), @"Cause      node-4: container agent of pod agent-4-q9d4m crashes again and again: CrashLoopBackOff, 14 restarts, exit code 2 (Error): Unhealthy (Liveness probe failed: connection refused; 30 times, the last time 4s ago), since 2026-01-01T09:02:00Z (for 58m)");
     let kept = causes::finalizer().pod("node-4", |pod| {
         pod["metadata"]["finalizers"] = json!([]);
         pod["metadata"]["uid"] = json!("new-node-4");

@@ -1,5 +1,6 @@
 //! `stuck` as a person on call calls it: rollouts that do not move, each as a small dump.
 
+mod again;
 mod causes;
 mod controller;
 mod events;
