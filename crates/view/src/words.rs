@@ -118,6 +118,12 @@ pub fn capitalized(text: &str) -> String {
     rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
 }
 
+/// A text of the core without its advice to undo the update, where there is no version before.
+pub fn without_undo(text: &dyn fmt::Display, has_older: bool) -> String {
+    let text = text.to_string();
+    if has_older { text } else { text.replace(", or undo the update", "") }
+}
+
 /// `the finalizer example.com/flush keeps`.
 pub fn of_finalizers(finalizers: &[String]) -> String {
     match finalizers {

@@ -343,7 +343,7 @@ fn a_node_that_went_down_with_the_updated_pod() {
     a gets no new pod, though a pod that runs there may stay: the template does not tolerate the taint node.kubernetes.io/unreachable:NoSchedule. The node itself is not Ready.
     Pod agent-1 is updated, by its template generation; it runs, but has not been Ready since 2026-01-01T00:09:20Z (for 40s).
     Nothing is done to its pod.
-    Warning: 1 node went down with the updated pod, and counts against the limit: repair or remove, or undo the update.
+    Warning: 1 node went down with the updated pod, and counts against the limit: repair or remove.
     Run        kubectl describe node a
                kubectl describe pod -n logging agent-1
                kubectl delete node a    # if the machine is gone for good

@@ -47,6 +47,8 @@ pub struct PodNotes {
     pub created: Option<Timestamp>,
     /// Why it has failed: `Evicted`.
     pub failed: Option<Failed>,
+    /// Why its phase is Unknown, which counts as Pending.
+    pub unknown: Option<Said>,
     /// Readiness gates whose condition is not True.
     pub gates: Vec<Gate>,
     /// Init containers first; only those that wait, have ended, have been restarted, or are not ready.
@@ -242,13 +244,14 @@ impl PodNotes {
             list(pod, statuses)
                 .filter_map(move |status| ContainerNotes::of(status, is_init, list(pod, specs)))
         });
+        let is_in_phase = |wanted| pod.pointer("/status/phase").is_some_and(|phase| phase == wanted);
         let finalizers = list(pod, "/metadata/finalizers").filter_map(Value::as_str);
         PodNotes {
             created: None,
             scheduler: unscheduled.map(said),
             not_ready: not_ready(pod),
-            failed: (pod.pointer("/status/phase").is_some_and(|phase| phase == "Failed"))
-                .then(|| Failed::of(pod)),
+            failed: is_in_phase("Failed").then(|| Failed::of(pod)),
+            unknown: is_in_phase("Unknown").then(|| pod.get("status").map(said).unwrap_or_default()),
             gates: list(pod, "/spec/readinessGates").filter_map(|gate| Gate::of(gate, pod)).collect(),
             containers: containers.collect(),
             finalizers: finalizers.map(str::to_owned).collect(),

@@ -5,7 +5,7 @@ use crate::goal::GoalPhrase;
 use crate::steered::{Steered, has_available};
 use crate::{waiting, words};
 use daemonset::Plan;
-use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Wait};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, PodVerdict, Wait};
 use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.
@@ -97,10 +97,16 @@ impl Phrase {
 }
 
 /// How a pod is, and since or until when.
-pub fn state(state: PodState, context: PhraseContext<'_>) -> Phrase {
+pub fn state(pod: &PodVerdict, context: PhraseContext<'_>) -> Phrase {
+    let state = pod.state;
     // Clocks differ: a state that is reached has lasted for at least 0 s.
     let past = |at: Timestamp| at.min(context.now);
-    let words = state.to_string();
+    let is_unknown = context.notes.pod(&pod.pod.uid).is_some_and(|notes| notes.unknown.is_some());
+    let words = if is_unknown && matches!(state, PodState::Pending { .. }) {
+        "phase Unknown".to_owned()
+    } else {
+        state.to_string()
+    };
     match state {
         PodState::Available { ready_since, .. } => {
             let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());

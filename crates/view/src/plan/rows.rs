@@ -78,7 +78,7 @@ fn of_node(node: &NodeVerdict, context: PhraseContext<'_>) -> Vec<Row> {
             None if position == 0 => due(outcome(node, context.steered, context.notes)),
             None => Cell::nothing(""),
         };
-        row(&pod.pod.name, &words::class(pod, context.current), due(state(pod.state, context)), now)
+        row(&pod.pod.name, &words::class(pod, context.current), due(state(pod, context)), now)
     });
     let mut rows: Vec<Row> = rows.collect();
     for again in rows.iter_mut().skip(1) {
@@ -101,7 +101,7 @@ struct Likeness {
 
 impl Likeness {
     fn of(node: &NodeVerdict, context: PhraseContext<'_>) -> Self {
-        let states: Vec<Phrase> = node.pods.iter().map(|pod| state(pod.state, context)).collect();
+        let states: Vec<Phrase> = node.pods.iter().map(|pod| state(pod, context)).collect();
         let outcome = outcome(node, context.steered, context.notes);
         let revisions: Vec<String> = node.pods.iter().map(|pod| words::class(pod, context.current)).collect();
         Likeness {
@@ -121,7 +121,7 @@ fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: PhraseContext<'
     let outcomes: Vec<Phrase> =
         nodes.iter().map(|node| outcome(node, context.steered, context.notes)).collect();
     let pods = nodes.iter().flat_map(|node| &node.pods);
-    let states: Vec<Phrase> = pods.map(|pod| state(pod.state, context)).collect();
+    let states: Vec<Phrase> = pods.map(|pod| state(pod, context)).collect();
     let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let state = match likeness.states.as_slice() {
         [_] => Phrase::together(&states, context.now),

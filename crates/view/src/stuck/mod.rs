@@ -35,6 +35,9 @@ pub struct StuckAnswer<'a> {
     /// The commands to run next, each once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// There is a version to come from: rounds are told.
+    #[serde(skip)]
+    is_rollout: bool,
 }
 
 impl<'a> StuckAnswer<'a> {
@@ -46,6 +49,7 @@ impl<'a> StuckAnswer<'a> {
         let mut outlook = outlook.map_err(|partial| partial.to_string())?;
         // No round of it ends.
         outlook.rounds_left = outlook.rounds_left.filter(|_| !case.namespace_ends());
+        let is_rollout = outlook.outdated > 0 || case.undo().is_some();
         let findings = findings(case, &outlook, patience);
         let mut commands: Vec<String> = Vec::new();
         for command in findings.iter().flat_map(|finding| &finding.commands) {
@@ -53,7 +57,7 @@ impl<'a> StuckAnswer<'a> {
                 commands.push(command.clone());
             }
         }
-        Ok(StuckAnswer { name, now: case.now, outlook, findings, commands })
+        Ok(StuckAnswer { name, now: case.now, outlook, findings, commands, is_rollout })
     }
 
     pub fn is_stuck(&self) -> bool {

@@ -67,7 +67,8 @@ impl Finder<'_> {
             }
             ObstacleKind::WaitsForDelete => self.waits_for_delete(kind),
             ObstacleKind::DeletedByUpdate | ObstacleKind::DownAfterUpdate | ObstacleKind::NodeUnreachable => {
-                (kind.to_string(), vec![case.describe_node(node.node.as_str())])
+                let text = words::without_undo(&kind, case.undo().is_some());
+                (text, vec![case.describe_node(node.node.as_str())])
             }
             ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit | ObstacleKind::NameTaken => {
                 (case.rule(node), vec![why_node(&case.view(), name, node.node.as_str())])

@@ -109,6 +109,7 @@ impl Case<'_> {
             | _ => false,
         };
         let warnings = self.plan.warnings.iter().filter(concerns);
-        warnings.map(|warning| format!("Warning: {warning}.")).collect()
+        let has_older = self.undo().is_some();
+        warnings.map(|warning| format!("Warning: {}.", words::without_undo(warning, has_older))).collect()
     }
 }

@@ -76,3 +76,34 @@ fn a_deletion_names_what_keeps_each_pod() {
     Run        kubectl patch pod -n logging agent-5-q9d4m --type=merge -p '{"metadata":{"finalizers":null}}'    # if nobody does the work that example.com/flush waits for
     "#);
 }
+
+/// An API server of long ago wrote it for the pods of a lost node; it counts as Pending.
+#[test]
+fn a_phase_that_is_unknown_is_called_so() {
+    let status = json!({"phase": "Unknown", "reason": "NodeLost", "message": "Node node-4 is unresponsive"});
+    let lost = Cluster::updated(5, HOUR)
+        .down("node-4", "Unknown", HOUR)
+        .pod("node-4", |pod| pod["status"] = status.clone());
+    assert_snapshot!(lost.why("node-4").lines().nth(2).unwrap(), @"Pod agent-4-q9d4m is updated, of revision #2; it is in phase Unknown: NodeLost (Node node-4 is unresponsive).");
+    let plan = lost.ask("plan").out;
+    assert_snapshot!(plan.lines().find(|line| line.starts_with("node-4")).unwrap(), @"node-4  run, node NotReady  agent-4-q9d4m  updated #2 by hash  phase Unknown for 60m  waits until Ready");
+}
+
+/// Nobody can go back to a version that there never was.
+#[test]
+fn with_one_version_nothing_is_undone_and_no_round_is_left() {
+    let taint = json!([{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]);
+    let mut only = Cluster::updated(5, HOUR)
+        .down("node-4", "Unknown", HOUR)
+        .set("/spec/template/spec/tolerations", json!([]));
+    only.nodes[3]["spec"]["taints"] = taint;
+    only.revisions[1]["data"]["spec"]["template"]["spec"]["tolerations"] = json!([]);
+    let both = only.clone();
+    only.revisions.remove(0);
+    for words in ["stuck", "plan", "why node-4"] {
+        let text = only.ask(words).out;
+        assert!(!text.contains("undo") && !text.contains("round"), "{text}");
+    }
+    assert!(both.ask("plan").out.contains("or undo the update"));
+    assert!(both.ask("stuck").out.contains("about 1 round left"));
+}
