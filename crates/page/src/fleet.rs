@@ -119,9 +119,9 @@ impl Cells {
 
 /// As the last columns of the plan's table: the pods, then the next step of the node.
 fn sentence(node: &NodeVerdict, context: PhraseContext<'_>) -> String {
-    let states = node.pods.iter().map(|pod| state(pod.state, context).text(context.now));
+    let states = node.pods.iter().map(|pod| state(pod, context).text(context.now));
     let states: Vec<String> = states.collect();
-    let outcome = outcome(node, context.steered).text(context.now);
+    let outcome = outcome(node, context.steered, context.notes).text(context.now);
     if states.is_empty() { outcome } else { format!("{}; {outcome}", states.join(" + ")) }
 }
 

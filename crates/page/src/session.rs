@@ -9,7 +9,7 @@ use daemonset::plan;
 use daemonset::policy::Permissions;
 use daemonset::turns::plan_with_details;
 use daemonset_view::case::View;
-use daemonset_view::cluster::{Choice, Input, Models, Objects, Wanted};
+use daemonset_view::cluster::{Choice, ClusterNotes, Input, Models, Objects, Wanted};
 use daemonset_view::hostile;
 use daemonset_view::plan::{Planned, head, next_in_short, planned};
 use daemonset_view::share::Left;
@@ -201,7 +201,7 @@ impl Session {
         }
         let now = objects.now().ok_or("nothing in it tells the time")?;
         let planned = planned(&models, now);
-        let rows: Vec<FleetRow> = planned.iter().map(|planned| row(planned, now)).collect();
+        let rows: Vec<FleetRow> = planned.iter().map(|planned| row(planned, &models.notes, now)).collect();
         // One that can't be planned hides no other.
         let first =
             rows.iter().find(|row| row.is_busy).or(rows.iter().find(|row| row.is_planned)).or(rows.first());
@@ -232,7 +232,7 @@ fn input(objects: &Objects, name: &str, now: Option<Timestamp>, is_story: bool) 
     Ok(input)
 }
 
-fn row(planned: &Planned, now: Timestamp) -> FleetRow {
+fn row(planned: &Planned, notes: &ClusterNotes, now: Timestamp) -> FleetRow {
     let name = planned.name.clone();
     match &planned.plan {
         Err(error) => {
@@ -240,7 +240,7 @@ fn row(planned: &Planned, now: Timestamp) -> FleetRow {
         }
         Ok(plan) => FleetRow {
             name,
-            now: head::now(plan),
+            now: head::now(plan, notes),
             next: next_in_short(plan, now),
             is_busy: plan.acts() || head::any_waits(plan),
             is_planned: true,

@@ -10,7 +10,7 @@ use daemonset_view::words::{self, count};
 pub fn note(input: &Input, release: Release) -> Option<String> {
     let plan = plan(&input.snapshot().ok()?);
     let outdated = number(&plan, |node| node.pods.iter().any(|pod| !pod.updated));
-    let failing = number(&plan, |node| words::trouble(node).is_some());
+    let failing = number(&plan, |node| words::trouble(node, &input.notes).is_some());
     let in_the_middle = match release {
         Release::New(_) if outdated > 0 => Some(format!(
             "the cluster is in the middle of a rollout, with outdated pods on {}: this is the rollout of a further version, from its \

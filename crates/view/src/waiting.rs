@@ -2,6 +2,7 @@
 //! take theirs from here, and a new reason does not compile before it has words.
 
 use crate::case::Case;
+use crate::cluster::ClusterNotes;
 use crate::plan::phrase::Attention;
 use crate::stuck::finding::{Ends, Finder};
 use crate::turning::list;
@@ -51,7 +52,7 @@ fn held(because: &HoldReason) -> Attention {
 }
 
 /// What follows a number of nodes: `3 waiting for Ready`.
-pub(crate) fn in_short(node: &NodeVerdict, wait: &Wait) -> String {
+pub(crate) fn in_short(node: &NodeVerdict, wait: &Wait, notes: &ClusterNotes) -> String {
     let text = match wait {
         Wait::NextPlan => "left for the next plan",
         Wait::MaxUnavailable { .. } => "held by maxUnavailable",
@@ -59,7 +60,7 @@ pub(crate) fn in_short(node: &NodeVerdict, wait: &Wait) -> String {
         Wait::Rollout { .. } => "not reached by the rollout",
         Wait::ManualDelete => "waiting for you to delete the pod",
         Wait::Ready => {
-            let cause = words::trouble(node).map(|cause| format!(" ({cause})"));
+            let cause = words::trouble(node, notes).map(|cause| format!(" ({cause})"));
             return format!("waiting for Ready{}", cause.unwrap_or_default());
         }
         Wait::MinReadySeconds { .. } => "waiting for minReadySeconds",

@@ -1,5 +1,6 @@
 //! Typed reasons, counts and spans of time as a person would say them: what every subcommand shares.
 
+use crate::cluster::{ClusterNotes, ContainerNotes, Said};
 use daemonset::DeleteReason;
 use daemonset::model::Taint;
 use daemonset::report::{
@@ -44,6 +45,18 @@ pub fn duration(duration: SignedDuration) -> String {
         () if h < 8 * 24 => two(h / 24, "d", h % 24, "h"),
         () => format!("{}d", h / 24),
     }
+}
+
+/// More of somebody else's text than this is left out.
+const MOST_OF_A_MESSAGE: usize = 300;
+
+/// The sentences at the beginning of somebody else's text that fit a line; where the first does not, its beginning.
+pub fn first_sentences(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(MOST_OF_A_MESSAGE) else { return text.to_owned() };
+    let begin = text.get(..end).unwrap_or_default();
+    let whole = [". ", "; "].iter().filter_map(|end| begin.rfind(end)).max();
+    let cut = whole.or_else(|| begin.rfind(' ')).unwrap_or(begin.len());
+    format!("{} …", begin.get(..=cut).unwrap_or(begin).trim_end())
 }
 
 /// The first names, and how many more there are.
@@ -105,6 +118,20 @@ pub fn capitalized(text: &str) -> String {
     rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
 }
 
+/// A text of the core without its advice to undo the update, where there is no version before.
+pub fn without_undo(text: &dyn fmt::Display, has_older: bool) -> String {
+    let text = text.to_string();
+    if has_older { text } else { text.replace(", or undo the update", "") }
+}
+
+/// `the finalizer example.com/flush keeps`.
+pub fn of_finalizers(finalizers: &[String]) -> String {
+    match finalizers {
+        [only] => format!("the finalizer {only} keeps"),
+        several => format!("the finalizers {} keep", several.join(", ")),
+    }
+}
+
 /// `1 pod`, `5 pods`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -131,14 +158,31 @@ pub fn placement(node: &NodeVerdict) -> String {
 }
 
 /// The cause that the containers of a node's pod give for its not being Ready. A failed pod, which has ended, shows as such.
-pub fn trouble(node: &NodeVerdict) -> Option<&'static str> {
+pub fn trouble(node: &NodeVerdict, notes: &ClusterNotes) -> Option<&'static str> {
     let is_live = node.pods.iter().all(|pod| pod.state != PodState::Failed);
-    match node.unavailable.filter(|_| is_live)? {
+    let known = match node.unavailable.filter(|_| is_live)? {
         UnavailableCause::Crashing => Some("crashing"),
         // The kubelet has tried, and has failed: that is no progress.
         UnavailableCause::Pulling => Some("unable to pull its image"),
-        _ => None,
-    }
+        UnavailableCause::Starting => None,
+        _ => return None,
+    };
+    // A container that has been started again waits for nothing; one that can't be started has never run.
+    let crashes = containers(node, notes).any(ContainerNotes::crashes).then_some("crashing");
+    crashes.or_else(|| cannot_start(node, notes).map(|_| "unable to start")).or(known)
+}
+
+/// Why the kubelet can't start a container of the node's pod, other than for want of its image.
+pub fn cannot_start<'n>(node: &NodeVerdict, notes: &'n ClusterNotes) -> Option<&'n Said> {
+    containers(node, notes).filter_map(ContainerNotes::cannot_start).find(|said| !said.lacks_image())
+}
+
+/// Of the pods of the node that should be Ready.
+fn containers<'n>(node: &NodeVerdict, notes: &'n ClusterNotes) -> impl Iterator<Item = &'n ContainerNotes> {
+    let is_late =
+        |pod: &&PodVerdict| matches!(pod.state, PodState::NotReady { .. } | PodState::Pending { .. });
+    let late = node.pods.iter().filter(is_late).filter_map(|pod| notes.pod(&pod.pod.uid));
+    late.flat_map(|pod| &pod.containers)
 }
 
 /// The effect first: keys may be long, and wrapped.

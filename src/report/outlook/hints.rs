@@ -23,12 +23,14 @@ use std::collections::BTreeMap;
 /// assert_eq!(stuck_by(Hints::default().last_change(now - patience / 2))?, None);
 /// assert_eq!(stuck_by(Hints::default().last_change(now - patience))?, Some(ObstacleKind::NotDone));
 /// assert_eq!(stuck_by(Hints::default().silent_node("b", Some(now - patience)))?, Some(ObstacleKind::NodeUnreachable));
+/// assert_eq!(stuck_by(Hints::default().failing_node("b", now - patience))?, Some(ObstacleKind::Failing));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hints {
     pub(super) last_change: Option<Timestamp>,
     pub(super) silent_nodes: BTreeMap<NodeName, Option<Timestamp>>,
+    pub(super) failing_nodes: BTreeMap<NodeName, Timestamp>,
 }
 
 impl Hints {
@@ -45,6 +47,15 @@ impl Hints {
     #[must_use]
     pub fn silent_node(mut self, node: impl Into<NodeName>, since: Option<Timestamp>) -> Self {
         self.silent_nodes.insert(node.into(), since);
+        self
+    }
+
+    /// A node whose pods fail again and again, or whose pod crashes again and again, and since when: once that is longer ago than the caller's
+    /// patience, it is an obstacle ([`ObstacleKind::Failing`](super::ObstacleKind::Failing)), though a new pod is made each time, or the pod is Ready for a moment
+    /// after each start.
+    #[must_use]
+    pub fn failing_node(mut self, node: impl Into<NodeName>, since: Timestamp) -> Self {
+        self.failing_nodes.insert(node.into(), since);
         self
     }
 }

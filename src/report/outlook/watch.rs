@@ -1,6 +1,6 @@
 //! How one node moves for a caller who knows more than the plan: how long it has waited, and which kubelets are silent.
 
-use crate::action::DeleteReason;
+use crate::action::{CreateReason, DeleteReason};
 use crate::node::wait::Wait;
 use crate::report::movement::{Movement, blocked_if};
 use crate::report::outlook::{Hints, ObstacleKind};
@@ -17,7 +17,8 @@ pub(super) struct Watch<'s> {
 impl Watch<'_> {
     pub(super) fn movement(&self, node: &NodeVerdict) -> Movement {
         // Before the outcome, which knows no kubelet: the plan deletes a pod that cannot end.
-        match self.without_kubelet(node).unwrap_or_else(|| Movement::of(node).at(self.now, self.patience)) {
+        let known = self.without_kubelet(node).or_else(|| self.failing(node));
+        match known.unwrap_or_else(|| Movement::of(node).at(self.now, self.patience)) {
             Movement::Acting => self.acting(),
             movement => movement,
         }
@@ -41,6 +42,20 @@ impl Watch<'_> {
             NodeOutcome::Delete { reason, .. } if ends_without_kubelet(*reason) => None,
             NodeOutcome::Create { .. } | NodeOutcome::UpdateInPlace { .. } | NodeOutcome::Delete { .. } => {
                 Some(blocked_if(is_long, ObstacleKind::NodeUnreachable))
+            }
+            _ => None,
+        }
+    }
+
+    /// A pod that fails is deleted and made again, and one that crashes is Ready for a moment: neither is progress.
+    fn failing(&self, node: &NodeVerdict) -> Option<Movement> {
+        self.hints.failing_nodes.get(&node.node).filter(|since| self.is_long_ago(**since))?;
+        match &node.outcome {
+            NodeOutcome::UpToDate
+            | NodeOutcome::Create { reason: CreateReason::MissingPod, .. }
+            | NodeOutcome::Delete { reason: DeleteReason::FailedPod, .. }
+            | NodeOutcome::Waits(Wait::Ready | Wait::MinReadySeconds { .. } | Wait::BackOff { .. }) => {
+                Some(Movement::Blocked(ObstacleKind::Failing))
             }
             _ => None,
         }

@@ -205,6 +205,13 @@ impl Kubectl {
         Objects::read(&self.print("events", "json", Some(selector)).ok()?).ok()
     }
 
+    /// The warnings about pods among the events: about this one, or about all; `None` where one may not read them.
+    pub(crate) fn pod_warnings(&self, only: Option<&str>) -> Option<Objects> {
+        let name = only.map(|name| format!(",involvedObject.name={name}")).unwrap_or_default();
+        let selector = format!("involvedObject.kind=Pod,type=Warning{name}");
+        Objects::read(&self.print("events", "json", Some(("--field-selector", &selector))).ok()?).ok()
+    }
+
     /// These namespaces; `None` where one may not read them, or they are not there.
     pub(crate) fn namespaces(&self, names: &BTreeSet<String>) -> Result<Option<Objects>, String> {
         self.list_namespaces(names)?.map(|list| Objects::read(&list)).transpose()

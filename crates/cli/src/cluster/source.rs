@@ -126,21 +126,33 @@ impl Source {
         Ok(())
     }
 
-    /// Reads the events of DaemonSets whose plans act, where there is a cluster and one may read them: they tell of refused calls. Of
+    /// Reads the events of DaemonSets whose plans act, and of pods whose cause they may tell, where there is a cluster and one may read them. Of
     /// pods that can't be created, since their namespace is being deleted, that namespace alone tells.
-    pub(crate) fn learn_refusals(&self, models: &mut Models, planned: &[Planned], now: Timestamp) {
+    pub(crate) fn learn_events(&self, models: &mut Models, planned: &[Planned], now: Timestamp) {
         let Source::Kubectl(kubectl) = self else { return };
         let acts = planned.iter().any(|planned| planned.plan.as_ref().is_ok_and(Plan::acts));
         if let Some(read) = if acts { kubectl.warnings() } else { None } {
-            models.refusals.append(read.into_refusals());
+            models.events.append(read.into_events());
         }
         let view = View { models, now, plugin: "", connection: "" };
+        let open: BTreeSet<String> = planned
+            .iter()
+            .filter_map(|planned| {
+                Some(view.case(planned, planned.plan.as_ref().ok()?).pods_with_open_causes())
+            })
+            .flatten()
+            .collect();
+        let only = open.first().filter(|_| open.len() == 1);
+        let of_pods = if open.is_empty() { None } else { kubectl.pod_warnings(only.map(String::as_str)) };
         let may_end = planned.iter().filter(|planned| {
             planned.plan.as_ref().is_ok_and(|plan| view.case(planned, plan).may_lack_its_namespace())
         });
         let names: BTreeSet<String> =
             may_end.map(|planned| planned.daemon_set.metadata.namespace.clone()).collect();
         let read = if names.is_empty() { None } else { kubectl.namespaces(&names).ok().flatten() };
+        if let Some(of_pods) = of_pods {
+            models.events.append(of_pods.into_events());
+        }
         if let Some(read) = read {
             models.ending_namespaces.append(&mut read.into_ending_namespaces());
         }

@@ -6,6 +6,7 @@ use crate::shell::console::Stop;
 use anstyle::Style;
 use comfy_table::{Attribute, Cell, Table, presets};
 use daemonset::Plan;
+use daemonset_view::cluster::ClusterNotes;
 use daemonset_view::plan::{Named, Planned, fingerprint, planned};
 use daemonset_view::plan::{head, next_in_short};
 use jiff::Timestamp;
@@ -18,6 +19,7 @@ const LABEL: Style = Style::new().bold();
 pub(crate) struct Overview {
     now: Timestamp,
     rows: Vec<Planned>,
+    notes: ClusterNotes,
 }
 
 impl Overview {
@@ -29,7 +31,7 @@ impl Overview {
         models.policy = choice.policy.clone().or(models.policy);
         models.daemon_sets.retain(|ds| choice.daemon_set.as_ref().is_none_or(|wanted| wanted.is(ds)));
         let rows = planned(&models, now);
-        Ok(Overview { now, rows })
+        Ok(Overview { now, rows, notes: models.notes })
     }
 
     /// With its styles.
@@ -39,7 +41,7 @@ impl Overview {
             .load_style(presets::NOTHING)
             .enforce_styling()
             .set_header(HEADER.map(|title| Cell::new(title).add_attribute(Attribute::Bold)))
-            .add_rows(self.rows.iter().map(|row| cells(row, self.now)));
+            .add_rows(self.rows.iter().map(|row| cells(row, &self.notes, self.now)));
         for (position, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, if position + 1 == HEADER.len() { 0 } else { 2 }));
         }
@@ -76,12 +78,12 @@ impl Overview {
 }
 
 /// The actions, and how far a steered rollout is.
-fn now_in_short(row: &Planned, plan: &Plan, now: Timestamp) -> String {
+fn now_in_short(row: &Planned, plan: &Plan, notes: &ClusterNotes, now: Timestamp) -> String {
     let rollout = row.steered(plan, now, plugin()).map(|steered| steered.in_short());
-    [Some(head::now(plan)), rollout].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    [Some(head::now(plan, notes)), rollout].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-fn cells(row: &Planned, now: Timestamp) -> [String; 7] {
+fn cells(row: &Planned, notes: &ClusterNotes, now: Timestamp) -> [String; 7] {
     let name = row.name.clone();
     let plan = match &row.plan {
         Ok(plan) => plan,
@@ -97,7 +99,7 @@ fn cells(row: &Planned, now: Timestamp) -> [String; 7] {
         of_desired(status.updated_number_scheduled),
         of_desired(status.number_ready),
         of_desired(status.number_available),
-        now_in_short(row, plan, now),
+        now_in_short(row, plan, notes, now),
         next_in_short(plan, now),
     ]
 }

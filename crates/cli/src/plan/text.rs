@@ -5,9 +5,11 @@ use crate::plan::table;
 use crate::shell::called::plugin;
 use anstyle::{AnsiColor, Style};
 use daemonset::Plan;
+use daemonset::model::ControllerRevision;
 use daemonset_view::plan::phrase::PhraseContext;
 use daemonset_view::plan::{actions, head, next, rows};
 use daemonset_view::turning::Details;
+use daemonset_view::words::without_undo;
 
 const LABEL: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
@@ -31,8 +33,15 @@ pub(crate) fn text(source: &Source, input: &Input, plan: &Plan, details: &Detail
         text.push_str(&format!("{number:>3}. {action}\n"));
     }
     text.push('\n');
+    let owner = &input.recording.daemon_set.metadata.uid;
+    let is_older = |revision: &ControllerRevision| {
+        let is_its = revision.metadata.owner_references.iter().any(|it| it.uid == *owner);
+        is_its && context.current.is_some_and(|current| revision.revision < current)
+    };
+    let has_older = input.recording.revisions.iter().any(is_older);
     for warning in &plan.warnings {
-        text.push_str(&line(WARNING, "Warning", &warning.to_string()));
+        let warning = without_undo(warning, has_older);
+        text.push_str(&line(WARNING, "Warning", &warning));
     }
     text.push_str(&line(LABEL, "Next", &next(plan, input.recording.now)));
     if head::any_waits(plan) {

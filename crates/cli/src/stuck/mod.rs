@@ -98,7 +98,7 @@ fn look(args: &Args, target: &Target) -> Result<Looked, Stop> {
     let is_one = number == 1 && !args.target.cluster.chooses_several();
     let (patience, connection) = (args.patience.patience, args.target.cluster.connection());
     let planned = planned(&models, now);
-    source.learn_refusals(&mut models, &planned, now);
+    source.learn_events(&mut models, &planned, now);
     let look = Look { source, models: &models, now, as_of: &as_of, connection: &connection, patience };
     let all: Vec<&Planned> = planned.iter().collect();
     look.respond(&all, args.output, if is_one { AnswerForm::One } else { AnswerForm::Several })
@@ -136,7 +136,8 @@ impl Look<'_> {
 
 /// Rollouts that are stuck, then those that move, then the names of those that are complete: they need nobody.
 fn text(answers: &[(Case<'_>, StuckAnswer<'_>)]) -> String {
-    let (complete, rest): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, answer)| answer.is_complete());
+    let (complete, rest): (Vec<_>, Vec<_>) =
+        answers.iter().partition(|(_, answer)| answer.is_complete() && answer.findings.is_empty());
     let (stuck, moving): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(_, answer)| answer.is_stuck());
     let mut text: String = stuck.into_iter().chain(moving).map(|(case, answer)| answer.text(case)).collect();
     // A selector with a slip completes a rollout, too.

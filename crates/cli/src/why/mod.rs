@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<u8, Stop> {
     }
     let connection = args.target.cluster.connection();
     let planned = planned(&models, now);
-    source.learn_refusals(&mut models, &planned, now);
+    source.learn_events(&mut models, &planned, now);
     let subject = Subject::find(&args.subject, &models).map_err(|message| source.stop(message))?;
     if let [Planned { plan: Err(error), .. }] = planned.as_slice() {
         return Err(source.stop(error));

@@ -136,6 +136,7 @@ fn a_pod_is_deleted() {
     An updated pod follows when it is gone.
     Run        kubectl describe pod -n logging agent-1
                kubectl logs -n logging agent-1 --all-containers
+               kubectl describe node a
     ");
     let two = agent(vec![agent_pod("a", "agent-1", true, Some(60)), agent_pod("a", "agent-2", true, None)]);
     assert_snapshot!(why("agent-2", &two), @"
@@ -240,7 +241,7 @@ fn the_reason_of_a_recorded_container_is_quoted() {
     assert_eq!(
         sentence,
         "It waits until agent-1 is Ready. A container of pod agent-1 crashes again and again: CrashLoopBackOff, 4 restarts, since \
-         2026-01-01T00:09:20Z (for 40s)."
+         2026-01-01T00:05:00Z (for 5m)."
     );
 }
 
@@ -278,6 +279,7 @@ fn waits_in_back_off_and_for_a_created_pod() {
     Its pod has failed 3 times; the next attempt is at 2026-01-01T00:10:02Z, in 2s.
     Run        kubectl describe pod -n logging agent-1
                kubectl logs -n logging agent-1 --all-containers
+               kubectl describe node a
     ");
     assert_snapshot!(why("b", &agent), @"
     b should run a pod.
@@ -341,7 +343,7 @@ fn a_node_that_went_down_with_the_updated_pod() {
     a gets no new pod, though a pod that runs there may stay: the template does not tolerate the taint node.kubernetes.io/unreachable:NoSchedule. The node itself is not Ready.
     Pod agent-1 is updated, by its template generation; it runs, but has not been Ready since 2026-01-01T00:09:20Z (for 40s).
     Nothing is done to its pod.
-    Warning: 1 node went down with the updated pod, and counts against the limit: repair or remove, or undo the update.
+    Warning: 1 node went down with the updated pod, and counts against the limit: repair or remove.
     Run        kubectl describe node a
                kubectl describe pod -n logging agent-1
                kubectl delete node a    # if the machine is gone for good

@@ -1,41 +1,65 @@
 //! The commands that tell more about a cause, or that end it.
 
 use crate::case::{Case, View};
-use crate::cause::{Cause, Trouble};
+use crate::cause::Cause;
+use crate::cause::find::NO_FREE_PORT;
 use daemonset::Plan;
 use daemonset::model::{ControllerRevision, DaemonSetMeta, OwnerReference};
 use daemonset::report::NodeVerdict;
+use serde_json::Value;
 use std::borrow::Cow;
 
 impl Case<'_> {
     /// In the order in which a person would run them; each can be pasted into a shell.
     pub fn commands(&self, node: &NodeVerdict, cause: &Cause) -> Vec<String> {
+        // A pod that is merely not Ready may become so by itself.
+        let undo = self.undo_for(cause).filter(|_| cause.is_failure());
+        self.looks(node, cause).into_iter().chain(undo).collect()
+    }
+
+    fn looks(&self, node: &NodeVerdict, cause: &Cause) -> Vec<String> {
         let node = node.node.as_str();
         let describe_node = self.describe_node(node);
         match cause {
             Cause::NodeSilent { pod, ends, .. } => {
-                // The pods of a node that is deleted go with it.
-                let delete = format!(
-                    "kubectl delete node{} {}    # if the machine is gone for good",
-                    self.connection,
-                    quoted(node)
-                );
+                let delete = self.delete_node(node);
                 let describe_pod = pod.as_ref().filter(|_| !ends).map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod, Some(delete)].into_iter().flatten().collect()
             }
-            Cause::NodeNotReady { pod, .. } => {
+            Cause::NodeNotReady { pod, .. } | Cause::NodeFlaps { pod, .. } => {
                 let describe_pod = pod.as_ref().map(|pod| self.describe_pod(pod));
                 [Some(describe_node), describe_pod].into_iter().flatten().collect()
+            }
+            // No container of it has a log, or has it still.
+            Cause::PodFailed { trouble, ran: false, .. } => {
+                vec![self.describe_pod(&trouble.pod), describe_node]
+            }
+            Cause::PodFailed { trouble, .. } => {
+                let logs = self.logs(&trouble.pod, "") + " --all-containers";
+                vec![self.describe_pod(&trouble.pod), logs, describe_node]
             }
             Cause::ImageNotPulled { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
             | Cause::NotScheduled { trouble, .. } => {
-                self.and_undo(trouble, vec![self.describe_pod(&trouble.pod)])
+                // The pod that holds it may be in a namespace that was not read.
+                let others =
+                    matches!(cause, Cause::NotScheduled { said, .. } if said.message.contains(NO_FREE_PORT));
+                let others = others.then(|| {
+                    format!("kubectl get pods{} -A --field-selector spec.nodeName={node}", self.connection)
+                });
+                [Some(self.describe_pod(&trouble.pod)), others].into_iter().flatten().collect()
             }
             Cause::CrashLoop { trouble, container, .. } => {
                 let logs = self.logs(&trouble.pod, container) + " --previous";
-                self.and_undo(trouble, vec![logs, self.describe_pod(&trouble.pod)])
+                vec![logs, self.describe_pod(&trouble.pod)]
             }
+            Cause::InitNotDone { trouble, container, .. } => {
+                vec![self.logs(&trouble.pod, container), self.describe_pod(&trouble.pod)]
+            }
+            Cause::PortHeld { trouble, namespace, by, .. } => vec![
+                format!("kubectl describe pod{} -n {} {}", self.connection, quoted(namespace), quoted(by)),
+                self.describe_pod(&trouble.pod),
+            ],
             Cause::NotGone { trouble, finalizers } if finalizers.is_empty() => {
                 vec![self.describe_pod(&trouble.pod), describe_node]
             }
@@ -43,24 +67,71 @@ impl Case<'_> {
             Cause::PortTaken { trouble, .. } => {
                 vec![self.replace_in_place_of_surge(), self.describe_pod(&trouble.pod)]
             }
-            Cause::NotGone { trouble, finalizers } => vec![
-                self.describe_pod(&trouble.pod),
-                format!(
-                    "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody does the work that {} waits for",
-                    self.on_pod("patch", &trouble.pod),
-                    finalizers.join(" ")
-                ),
-            ],
-            Cause::NotReady { trouble, pending, .. } => {
-                let logs = (!pending).then(|| self.logs(&trouble.pod, "") + " --all-containers");
+            Cause::NotGone { trouble, finalizers } => {
+                vec![self.describe_pod(&trouble.pod), self.drop_pod_finalizers(&trouble.pod, finalizers)]
+            }
+            Cause::NotReady { trouble, pending, containers, gates, .. } => {
+                let logs = match containers.as_slice() {
+                    _ if *pending || !gates.is_empty() => None,
+                    [only] => Some(self.logs(&trouble.pod, only)),
+                    _ => Some(self.logs(&trouble.pod, "") + " --all-containers"),
+                };
                 [Some(self.describe_pod(&trouble.pod)), logs].into_iter().flatten().collect()
             }
         }
     }
 
-    fn and_undo(&self, trouble: &Trouble, mut commands: Vec<String>) -> Vec<String> {
-        commands.extend(self.undo().filter(|_| trouble.updated));
-        commands
+    /// The undo, where the current version may be the cause.
+    pub(crate) fn undo_for(&self, cause: &Cause) -> Option<String> {
+        let (trouble, may_be) = match cause {
+            Cause::ImageNotPulled { trouble, container, .. }
+            | Cause::CrashLoop { trouble, container, .. }
+            | Cause::ContainerNotStarted { trouble, container, .. }
+            | Cause::InitNotDone { trouble, container, .. } => {
+                (trouble, container.is_empty() || self.version_changed(&|name| name == container))
+            }
+            Cause::NotReady { trouble, containers, gates, .. } => {
+                let all = containers.is_empty() && gates.is_empty();
+                (trouble, self.version_changed(&|name| all || containers.iter().any(|it| it == name)))
+            }
+            Cause::NotScheduled { trouble, .. } => (trouble, true),
+            // What a kubelet has rejected, it may admit in another version.
+            Cause::PodFailed { trouble, said, ran, .. } => (trouble, !ran && said.reason != "Evicted"),
+            // The version before may have had no such port.
+            Cause::PortHeld { trouble, port, .. } => {
+                let of_before = self.template_before().map(Value::to_string).unwrap_or_default();
+                let had_it = of_before.is_empty() || of_before.contains(&format!("\"hostPort\":{port}"));
+                (trouble, !had_it)
+            }
+            Cause::NodeSilent { .. }
+            | Cause::NodeNotReady { .. }
+            | Cause::NodeFlaps { .. }
+            | Cause::PortTaken { .. }
+            | Cause::NotGone { .. } => return None,
+        };
+        self.undo().filter(|_| trouble.updated && may_be)
+    }
+
+    /// Whether the template differs from that of the version before, in these containers or in what all containers share. Where the
+    /// latter can't be read, it may.
+    fn version_changed(&self, concerns: &dyn Fn(&str) -> bool) -> bool {
+        self.template_before().is_none_or(|before| {
+            concerned(before, concerns) != concerned(&self.planned.daemon_set.spec.template, concerns)
+        })
+    }
+
+    /// Of the version before the current one, as far as it can be read.
+    fn template_before(&self) -> Option<&Value> {
+        let meta = &self.planned.daemon_set.metadata;
+        let current = self.plan.report.current_revision.as_ref().map(|current| current.number);
+        let older = self.models.revisions.iter().filter(|revision| {
+            let owners = &revision.metadata.owner_references;
+            revision.metadata.namespace == meta.namespace
+                && owners.iter().any(|owner| owner.uid == meta.uid)
+                && current.is_some_and(|current| revision.revision < current)
+        });
+        let before = older.max_by_key(|revision| revision.revision);
+        before?.data.pointer("/spec/template")
     }
 
     /// Back to the version before, if there is one.
@@ -80,6 +151,29 @@ impl Case<'_> {
         self.on_pod("describe", pod)
     }
 
+    /// Whatever its finalizers wait for is left undone.
+    pub(crate) fn drop_pod_finalizers(&self, pod: &str, finalizers: &[String]) -> String {
+        format!(
+            "{} --type=merge -p '{{\"metadata\":{{\"finalizers\":null}}}}'    # if nobody does the work that {} waits for",
+            self.on_pod("patch", pod),
+            finalizers.join(" ")
+        )
+    }
+
+    /// Of a pod whose kubelet is gone.
+    pub(crate) fn force_delete(&self, pod: &str) -> String {
+        self.on_pod("delete", pod) + " --force"
+    }
+
+    /// The pods of a node that is deleted go with it.
+    pub(crate) fn delete_node(&self, node: &str) -> String {
+        format!(
+            "kubectl delete node{} {}    # if the machine is gone for good",
+            self.connection,
+            quoted(node)
+        )
+    }
+
     fn on_pod(&self, verb: &str, pod: &str) -> String {
         format!("kubectl {verb} pod{}{} {}", self.connection, self.in_namespace(), quoted(pod))
     }
@@ -94,6 +188,22 @@ impl Case<'_> {
     pub fn in_namespace(&self) -> String {
         format!(" -n {}", quoted(&self.planned.daemon_set.metadata.namespace))
     }
+}
+
+/// A template without the containers that do not matter, and without the marks of a restart and of a patch.
+fn concerned(template: &Value, concerns: &dyn Fn(&str) -> bool) -> Value {
+    let mut template = template.clone();
+    for containers in ["/spec/containers", "/spec/initContainers"] {
+        if let Some(Value::Array(containers)) = template.pointer_mut(containers) {
+            containers.retain(|it| it.get("name").and_then(Value::as_str).is_some_and(concerns));
+        }
+    }
+    for (parent, member) in [("", "$patch"), ("/metadata/annotations", "kubectl.kubernetes.io/restartedAt")] {
+        if let Some(Value::Object(parent)) = template.pointer_mut(parent) {
+            parent.remove(member);
+        }
+    }
+    template
 }
 
 /// The command by which a person puts the version before back, or the one with this number.

@@ -2,9 +2,11 @@
 
 use crate::case::Case;
 use crate::cause::{Cause, Outage, Trouble};
-use crate::cluster::{ContainerNotes, Ended, Said};
+use crate::cluster::{AGAIN_AND_AGAIN, CRASH_LOOP, ContainerNotes, Ended, Gate, Said};
 use crate::steered::is_live;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, Warning};
+use daemonset::model::Pod;
+use daemonset::report::{NodeOutcome, NodeVerdict, PodState, PodVerdict, WaitKind, Warning};
+use jiff::Timestamp;
 
 impl Case<'_> {
     /// `None` for a node that has its available pod, or gets another one now.
@@ -15,11 +17,34 @@ impl Case<'_> {
         if let Some(silent) = self.silent(node, late, deleted) {
             return Some(silent);
         }
-        let not_scheduled = |pod| self.port_taken(node, pod).or_else(|| self.not_scheduled(pod));
-        let of_pod = late.and_then(|pod| self.of_containers(pod).or_else(|| not_scheduled(pod)));
+        let not_scheduled = |pod| {
+            self.port_taken(node, pod)
+                .or_else(|| self.port_held(node, pod))
+                .or_else(|| self.not_scheduled(node, pod))
+        };
+        let of_pod = late.and_then(|pod| self.failed(node, pod));
+        let of_pod = of_pod
+            .or_else(|| late.and_then(|pod| self.of_containers(node, pod).or_else(|| not_scheduled(pod))));
         let of_node = || self.not_ready_node(node, late);
-        let not_ready = || late.map(|pod| self.not_ready(pod));
-        of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(pod))).or_else(not_ready)
+        let not_ready = || late.map(|pod| self.not_ready(node, pod));
+        let of_pod = of_pod.or_else(|| self.ready_for_a_moment(node)).or_else(|| self.flaps(node));
+        of_pod.or_else(of_node).or_else(|| gone.map(|pod| self.not_gone(node, pod))).or_else(not_ready)
+    }
+
+    /// Pods about which an event may tell more.
+    pub fn pods_with_open_causes(&self) -> Vec<String> {
+        let causes = self.plan.report.nodes.iter().filter_map(|node| self.cause(node));
+        causes.filter(Cause::is_open).filter_map(|cause| cause.pod().map(str::to_owned)).collect()
+    }
+
+    /// Since when the pods of the node fail again and again.
+    pub fn fails_since(&self, node: &NodeVerdict) -> Option<Timestamp> {
+        let is_so = |cause: &Cause| match cause {
+            Cause::PodFailed { times, .. } => *times >= AGAIN_AND_AGAIN.into(),
+            Cause::CrashLoop { restarts, .. } => *restarts >= AGAIN_AND_AGAIN,
+            cause => matches!(cause, Cause::NodeFlaps { .. }),
+        };
+        self.cause(node).filter(is_so)?.since()
     }
 
     fn silent(
@@ -49,69 +74,175 @@ impl Case<'_> {
         Some(Cause::NodeNotReady { since: outage.since, said: self.said_of_node(node), pod })
     }
 
+    /// Its Ready condition begins anew each time, and so does minReadySeconds.
+    fn flaps(&self, node: &NodeVerdict) -> Option<Cause> {
+        let waits = matches!(node.outcome.wait_kind(), Some(WaitKind::Ready | WaitKind::MinReadySeconds));
+        let how = self.models.events.flaps(node.node.as_str(), self.now).filter(|_| waits)?;
+        let pod = node.pods.iter().find(|pod| is_live(pod.state));
+        let notes = pod.and_then(|pod| self.models.notes.pod(&pod.pod.uid));
+        let restarts =
+            notes.into_iter().flat_map(|notes| &notes.containers).map(|container| container.restarts).max();
+        let pod = pod.map(|pod| pod.pod.name.clone());
+        Some(Cause::NodeFlaps { since: Some(how.first), how, pod, restarts: restarts.unwrap_or_default() })
+    }
+
+    /// A pod whose container crashes again and again, and is Ready for a moment after each start.
+    fn ready_for_a_moment(&self, node: &NodeVerdict) -> Option<Cause> {
+        let is_ready =
+            |pod: &&PodVerdict| matches!(pod.state, PodState::Available { .. } | PodState::Ready { .. });
+        node.pods.iter().filter(|pod| pod.updated).filter(is_ready).find_map(|pod| {
+            let notes = self.models.notes.pod(&pod.pod.uid)?;
+            let created = notes.created?;
+            let container = notes.containers.iter().find(|it| it.is_ready_for_a_moment(created, self.now))?;
+            Some(self.crash_loop(node, pod, container))
+        })
+    }
+
+    /// Since the pod was created, where the restarts are so many: each start may make the condition Ready begin anew.
+    fn crash_loop(&self, node: &NodeVerdict, pod: &PodVerdict, container: &ContainerNotes) -> Cause {
+        let ContainerNotes { name, waits, ended, restarts, .. } = container;
+        let created = self.models.notes.pod(&pod.pod.uid).and_then(|notes| notes.created);
+        let since = created.filter(|created| container.mean_run(*created, self.now).is_some());
+        let trouble = self.trouble(node, pod);
+        let said = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
+        let said = said.or(ended.as_ref().map(|Ended { said, .. }| said)).cloned().unwrap_or_default();
+        Cause::CrashLoop {
+            trouble: Trouble { since: since.or(trouble.since), ..trouble },
+            container: name.clone(),
+            restarts: *restarts,
+            said,
+            ended: ended.as_ref().map(|ended| ended.said.to_string()).filter(|said| !said.is_empty()),
+            exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
+        }
+    }
+
     fn outage(&self, node: &NodeVerdict) -> Option<Outage> {
         Outage::of(self.models.node(&node.node)?)
     }
 
     fn said_of_node(&self, node: &NodeVerdict) -> Said {
-        self.models.notes.node(node.node.as_str()).cloned().unwrap_or_default()
+        self.models.notes.node(node.node.as_str()).map(|notes| notes.not_ready.clone()).unwrap_or_default()
+    }
+
+    /// The kubelet has rejected or evicted it, since the first time.
+    fn failed(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
+        let failed = self.models.notes.pod(&pod.pod.uid)?.failed.clone()?;
+        let before =
+            self.models.events.failed_pods(self.planned.daemon_set.metadata.uid.as_str(), node.node.as_str());
+        let since = before.as_ref().map(|before| before.first).into_iter().chain(failed.at).min();
+        Some(Cause::PodFailed {
+            trouble: Trouble { since, ..self.trouble(node, pod) },
+            said: failed.said,
+            times: before.map_or(1, |before| before.times),
+            ran: failed.ran,
+        })
     }
 
     /// The first container that tells why: one that crashes has come further than one without its image.
-    fn of_containers(&self, pod: &PodVerdict) -> Option<Cause> {
+    fn of_containers(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let containers = &self.models.notes.pod(&pod.pod.uid)?.containers;
-        let crash = containers.iter().find_map(|container| crash_loop(pod, container));
-        crash.or_else(|| containers.iter().find_map(|container| not_started(pod, container)))
+        let crashing = containers.iter().find(|container| container.crashes());
+        let crash = crashing.map(|container| self.crash_loop(node, pod, container));
+        let holds = || containers.iter().find_map(|container| not_done(self.trouble(node, pod), container));
+        let unmade =
+            || containers.iter().find_map(|container| not_started(self.trouble(node, pod), container));
+        crash.or_else(unmade).or_else(holds)
     }
 
-    fn not_scheduled(&self, pod: &PodVerdict) -> Option<Cause> {
+    fn not_scheduled(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.clone()?;
-        Some(Cause::NotScheduled { trouble: Trouble::of(pod), said })
+        Some(Cause::NotScheduled { trouble: self.trouble(node, pod), said })
     }
 
     /// The scheduler has found no free port for the pod, beside an old pod of the node.
     fn port_taken(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
         let said = self.models.notes.pod(&pod.pod.uid)?.scheduler.as_ref()?;
-        // v1.36 `scheduler/framework/plugins/nodeports/node_ports.go ErrReason`.
-        let lacks_port = said.message.contains("didn't have free ports") && pod.updated;
+        let lacks_port = said.message.contains(NO_FREE_PORT) && pod.updated;
         let ports = self.plan.warnings.iter().filter_map(|warning| match warning {
             Warning::HostPortWithSurge { port, .. } => Some(*port),
             _ => None,
         });
         let ports: Vec<u32> = ports.filter(|_| lacks_port).collect();
         let old = node.pods.iter().find(|other| !other.updated && is_live(other.state))?;
-        let (trouble, by) = (Trouble::of(pod), old.pod.name.clone());
+        let (trouble, by) = (self.trouble(node, pod), old.pod.name.clone());
         (!ports.is_empty()).then_some(Cause::PortTaken { trouble, ports, by })
+    }
+
+    /// The scheduler has found no free port for the pod, and a pod on its node has it.
+    fn port_held(&self, node: &NodeVerdict, pod: &PodVerdict) -> Option<Cause> {
+        let notes = self.models.notes.pod(&pod.pod.uid)?;
+        notes.scheduler.as_ref().filter(|said| said.message.contains(NO_FREE_PORT))?;
+        let ended = |other: &Pod| matches!(other.status.phase.as_ref(), "Failed" | "Succeeded");
+        let others =
+            self.models.pods.iter().filter(|other| other.spec.node_name == node.node && !ended(other));
+        let held = |other: &Pod| {
+            let theirs = &self.models.notes.pod(&other.metadata.uid)?.host_ports;
+            notes
+                .host_ports
+                .iter()
+                .find(|own| theirs.iter().any(|port| port.conflicts(own)))
+                .map(|own| own.port)
+        };
+        let (port, other) = others
+            .filter(|other| other.metadata.uid != pod.pod.uid)
+            .find_map(|other| Some((held(other)?, other)))?;
+        let owner = other.metadata.owner_references.iter().find(|owner| owner.controller == Some(true));
+        Some(Cause::PortHeld {
+            trouble: self.trouble(node, pod),
+            port,
+            namespace: other.metadata.namespace.clone(),
+            by: other.metadata.name.clone(),
+            owner: owner.map(|owner| format!("{} {}", owner.kind, owner.name)),
+            overdue: other.metadata.deletion_timestamp.filter(|at| *at <= self.now),
+        })
     }
 
     fn is_overdue(&self, pod: &PodVerdict) -> bool {
         matches!(pod.state, PodState::Terminating { overdue_at: Some(at), .. } if at <= self.now)
     }
 
-    fn not_gone(&self, pod: &PodVerdict) -> Cause {
+    fn not_gone(&self, node: &NodeVerdict, pod: &PodVerdict) -> Cause {
         let notes = self.models.notes.pod(&pod.pod.uid);
         let finalizers = notes.map(|notes| notes.finalizers.clone()).unwrap_or_default();
-        Cause::NotGone { trouble: Trouble::of(pod), finalizers }
+        Cause::NotGone { trouble: self.trouble(node, pod), finalizers }
     }
 
-    fn not_ready(&self, pod: &PodVerdict) -> Cause {
-        let containers = self.models.notes.pod(&pod.pod.uid).into_iter().flat_map(|notes| &notes.containers);
-        let said = containers.filter_map(|container| container.waits.clone()).next().unwrap_or_default();
-        let pending = matches!(pod.state, PodState::Pending { .. });
-        Cause::NotReady { trouble: Trouble::of(pod), pending, said }
+    fn not_ready(&self, node: &NodeVerdict, pod: &PodVerdict) -> Cause {
+        let notes = self.models.notes.pod(&pod.pod.uid);
+        let all = || notes.into_iter().flat_map(|notes| &notes.containers);
+        let waits = all().find_map(|container| container.waits.clone());
+        // A recording of lean pods has no names.
+        let unready = all().filter(|container| container.holds_ready && !container.name.is_empty());
+        let containers: Vec<String> = unready.map(|container| container.name.clone()).collect();
+        let gates =
+            notes.filter(|_| containers.is_empty() && waits.is_none()).map(|notes| notes.gates.as_slice());
+        let gates = gates.unwrap_or_default();
+        let of_gate = gates.first().map(Gate::said_or_missing);
+        let of_pod = || notes.map(|notes| notes.not_ready.clone()).filter(|_| containers.is_empty());
+        Cause::NotReady {
+            trouble: self.trouble(node, pod),
+            pending: matches!(pod.state, PodState::Pending { .. }),
+            said: waits.or(of_gate).or_else(of_pod).unwrap_or_default(),
+            containers,
+            gates: gates.iter().map(|gate| gate.name.clone()).collect(),
+        }
     }
-}
 
-impl Trouble {
-    fn of(pod: &PodVerdict) -> Self {
+    fn trouble(&self, node: &NodeVerdict, pod: &PodVerdict) -> Trouble {
         let since = match pod.state {
             PodState::NotReady { since, .. } | PodState::Pending { since, .. } => since,
             PodState::Terminating { overdue_at, .. } => overdue_at,
             _ => None,
         };
-        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since }
+        let notes = self.models.notes.node(node.node.as_str());
+        let pressure = notes.map(|notes| notes.pressure.clone()).unwrap_or_default();
+        let event = self.models.events.warning(pod.pod.uid.as_str()).cloned();
+        Trouble { pod: pod.pod.name.clone(), updated: pod.updated, since, pressure, event }
     }
 }
+
+/// The scheduler's words (v1.36 `scheduler/framework/plugins/nodeports/node_ports.go ErrReason`).
+pub(super) const NO_FREE_PORT: &str = "didn't have free ports";
 
 /// A pod that should be Ready; an updated one comes first.
 fn late(node: &NodeVerdict) -> Option<&PodVerdict> {
@@ -132,49 +263,23 @@ fn is_terminating(pod: &PodVerdict) -> bool {
     matches!(pod.state, PodState::Terminating { .. })
 }
 
-/// The kubelet's word for a container that it starts again later (v1.36 `kubelet/kuberuntime/kuberuntime_manager.go`).
-pub(super) const CRASH_LOOP: &str = "CrashLoopBackOff";
-/// Reasons for which the kubelet has no image for a container (v1.36 `kubelet/images/types.go`).
-const NO_IMAGE: [&str; 7] = [
-    "ErrImageNeverPull",
-    "ErrImagePull",
-    "ImageInspectError",
-    "ImagePullBackOff",
-    "InvalidImageName",
-    "RegistryUnavailable",
-    "SignatureValidationFailed",
-];
-/// Waiting that is a part of each start (v1.36 `kubelet_pods.go`).
-const STARTS: [&str; 2] = ["ContainerCreating", "PodInitializing"];
-
-/// Restarts that are no accident: one may be that of the node, or of a kubelet.
-const AGAIN_AND_AGAIN: u32 = 2;
-
-/// It has been restarted and is not Ready, whether it waits for its next start, or has just been started once more.
-fn crash_loop(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
-    let ContainerNotes { name, waits, ended, restarts, is_ready, .. } = container;
-    let waits_after_crash = waits.as_ref().filter(|said| said.reason == CRASH_LOOP);
-    let was_restarted = waits.is_none() && ended.is_some() && !is_ready && *restarts >= AGAIN_AND_AGAIN;
-    let has_crashed = waits_after_crash.is_some() || was_restarted;
-    has_crashed.then(|| Cause::CrashLoop {
-        trouble: Trouble::of(pod),
+/// It runs, and no later container starts before it has ended.
+fn not_done(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
+    let ContainerNotes { name, holds_start, is_sidecar, .. } = container;
+    let since = (*holds_start)?.started_at.or(trouble.since);
+    Some(Cause::InitNotDone {
+        trouble: Trouble { since, ..trouble },
         container: name.clone(),
-        restarts: *restarts,
-        said: waits_after_crash
-            .or(ended.as_ref().map(|Ended { said, .. }| said))
-            .cloned()
-            .unwrap_or_default(),
-        ended: ended.as_ref().map(|ended| ended.said.to_string()).filter(|said| !said.is_empty()),
-        exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
+        sidecar: *is_sidecar,
     })
 }
 
 /// Its image can't be had, or the kubelet can't make it.
-fn not_started(pod: &PodVerdict, container: &ContainerNotes) -> Option<Cause> {
-    let ContainerNotes { name, image, waits, .. } = container;
-    let said = waits.clone().filter(|said| !STARTS.contains(&said.reason.as_str()))?;
-    let (trouble, container) = (Trouble::of(pod), name.clone());
-    Some(match NO_IMAGE.contains(&said.reason.as_str()) {
+fn not_started(trouble: Trouble, container: &ContainerNotes) -> Option<Cause> {
+    let ContainerNotes { name, image, .. } = container;
+    let said = container.cannot_start()?.clone();
+    let container = name.clone();
+    Some(match said.lacks_image() {
         true => Cause::ImageNotPulled { trouble, container, image: image.clone(), said },
         false => Cause::ContainerNotStarted { trouble, container, said },
     })

@@ -7,7 +7,7 @@ mod words;
 pub(crate) use commands::{edit_of, stable_to_name, undo_of, why_node};
 pub use commands::{on_daemon_set, quoted};
 
-use crate::cluster::Said;
+use crate::cluster::{Happened, Said};
 use daemonset::model::Node;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -20,6 +20,12 @@ pub struct Trouble {
     /// It is of the current revision: an undo would replace it.
     pub updated: bool,
     pub since: Option<Timestamp>,
+    /// The conditions of its node that are bad: `DiskPressure`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pressure: Vec<String>,
+    /// What the last warning among its events says, where the cause leaves that open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<Happened>,
 }
 
 /// The first of these that is known; a cause in the node explains those in its pod.
@@ -41,6 +47,26 @@ pub enum Cause {
         #[serde(flatten)]
         said: Said,
         pod: Option<String>,
+    },
+    /// The kubelet reports and does not, again and again.
+    NodeFlaps {
+        since: Option<Timestamp>,
+        #[serde(flatten)]
+        how: Happened,
+        pod: Option<String>,
+        /// Of the containers of the pod.
+        restarts: u32,
+    },
+    /// The kubelet has rejected or evicted it, or it has failed otherwise.
+    PodFailed {
+        #[serde(flatten)]
+        trouble: Trouble,
+        #[serde(flatten)]
+        said: Said,
+        /// How often pods have failed on the node.
+        times: u64,
+        /// A container of it has run.
+        ran: bool,
     },
     ImageNotPulled {
         #[serde(flatten)]
@@ -69,6 +95,13 @@ pub enum Cause {
         #[serde(flatten)]
         said: Said,
     },
+    /// An init container, or a sidecar, that keeps the others from being started.
+    InitNotDone {
+        #[serde(flatten)]
+        trouble: Trouble,
+        container: String,
+        sidecar: bool,
+    },
     NotScheduled {
         #[serde(flatten)]
         trouble: Trouble,
@@ -82,6 +115,18 @@ pub enum Cause {
         /// Those of the template.
         ports: Vec<u32>,
         by: String,
+    },
+    /// Somebody else's pod holds the host port on the node.
+    PortHeld {
+        #[serde(flatten)]
+        trouble: Trouble,
+        port: u32,
+        namespace: String,
+        by: String,
+        /// `DaemonSet exporter`.
+        owner: Option<String>,
+        /// When it should have been gone.
+        overdue: Option<Timestamp>,
     },
     /// It should be gone by `since`.
     NotGone {
@@ -97,6 +142,12 @@ pub enum Cause {
         pending: bool,
         #[serde(flatten)]
         said: Said,
+        /// Containers that run and are not ready.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        containers: Vec<String>,
+        /// Readiness gates whose condition is not True, where all containers are ready.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        gates: Vec<String>,
     },
 }
 
@@ -120,40 +171,68 @@ impl Outage {
 impl Cause {
     /// Whether time alone will hardly help.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Cause::NotReady { .. })
+        !matches!(self, Cause::NotReady { .. } | Cause::InitNotDone { .. })
     }
 
     /// Whether it tells more than that a pod is not Ready.
     pub fn tells_more(&self) -> bool {
         match self {
-            Cause::NotReady { said, .. } => *said != Said::default(),
+            Cause::NotReady { said, containers, gates, .. } => {
+                *said != Said::default() || !containers.is_empty() || !gates.is_empty()
+            }
             _ => true,
         }
     }
 
     pub fn since(&self) -> Option<Timestamp> {
         match self {
-            Cause::NodeSilent { since, .. } | Cause::NodeNotReady { since, .. } => *since,
-            Cause::ImageNotPulled { trouble, .. }
-            | Cause::CrashLoop { trouble, .. }
-            | Cause::ContainerNotStarted { trouble, .. }
-            | Cause::NotScheduled { trouble, .. }
-            | Cause::PortTaken { trouble, .. }
-            | Cause::NotGone { trouble, .. }
-            | Cause::NotReady { trouble, .. } => trouble.since,
+            Cause::NodeSilent { since, .. }
+            | Cause::NodeNotReady { since, .. }
+            | Cause::NodeFlaps { since, .. } => *since,
+            _ => self.trouble().and_then(|trouble| trouble.since),
         }
     }
 
     pub fn pod(&self) -> Option<&str> {
         match self {
-            Cause::NodeSilent { pod, .. } | Cause::NodeNotReady { pod, .. } => pod.as_deref(),
-            Cause::ImageNotPulled { trouble, .. }
+            Cause::NodeSilent { pod, .. }
+            | Cause::NodeNotReady { pod, .. }
+            | Cause::NodeFlaps { pod, .. } => pod.as_deref(),
+            _ => self.trouble().map(|trouble| trouble.pod.as_str()),
+        }
+    }
+
+    /// Whether an event of the pod may tell more.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Cause::CrashLoop { .. } | Cause::InitNotDone { .. } | Cause::NotGone { .. } => true,
+            Cause::NotReady { gates, .. } => gates.is_empty(),
+            Cause::NodeSilent { .. }
+            | Cause::NodeNotReady { .. }
+            | Cause::NodeFlaps { .. }
+            | Cause::PodFailed { .. }
+            | Cause::ImageNotPulled { .. }
+            | Cause::ContainerNotStarted { .. }
+            | Cause::NotScheduled { .. }
+            | Cause::PortTaken { .. }
+            | Cause::PortHeld { .. } => false,
+        }
+    }
+
+    /// `None` for a cause in the node.
+    fn trouble(&self) -> Option<&Trouble> {
+        match self {
+            Cause::NodeSilent { .. } | Cause::NodeNotReady { .. } | Cause::NodeFlaps { .. } => None,
+            Cause::PodFailed { trouble, .. }
+            | Cause::ImageNotPulled { trouble, .. }
             | Cause::CrashLoop { trouble, .. }
             | Cause::ContainerNotStarted { trouble, .. }
+            | Cause::InitNotDone { trouble, .. }
             | Cause::NotScheduled { trouble, .. }
             | Cause::PortTaken { trouble, .. }
+            | Cause::PortHeld { trouble, .. }
             | Cause::NotGone { trouble, .. }
-            | Cause::NotReady { trouble, .. } => Some(&trouble.pod),
+            | Cause::NotReady { trouble, .. } => Some(trouble),
         }
     }
 }

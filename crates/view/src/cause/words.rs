@@ -1,10 +1,10 @@
 //! Causes in words: a clause without its end, about the nodes that share the cause.
 
 use crate::cause::Cause;
-use crate::cause::find::CRASH_LOOP;
-use crate::cluster::Said;
+use crate::cluster::{CRASH_LOOP, Said};
 use crate::words;
 use jiff::Timestamp;
+use std::collections::BTreeSet;
 
 /// Names at most so many pods.
 const MOST_PODS: usize = 3;
@@ -15,13 +15,24 @@ impl Cause {
         match self {
             // How often a container has been restarted, and how, differs from pod to pod.
             Cause::CrashLoop { container, .. } => format!("crash {container}"),
+            Cause::NodeFlaps { .. } => "flaps".to_owned(),
+            Cause::PodFailed { said, .. } => format!("failed {}", said.reason),
             Cause::ImageNotPulled { container, image, .. } => format!("image {container} {image}"),
-            Cause::NotReady { pending, said, .. } => format!("not Ready {pending} {}", said.reason),
+            Cause::NotReady { trouble, pending, said, containers, gates } => {
+                let event =
+                    trouble.event.as_ref().map(|event| event.said.reason.as_str()).unwrap_or_default();
+                let (containers, gates) = (containers.join(" "), gates.join(" "));
+                format!("not Ready {pending} {} {containers} {gates} {event}", said.reason)
+            }
             Cause::NotScheduled { said, .. } => format!("scheduler {}", said.reason),
             Cause::NodeSilent { ends, pod, .. } => format!("silent {ends} {}", pod.is_some()),
             Cause::NodeNotReady { said, pod, .. } => format!("node {} {}", said.reason, pod.is_some()),
             Cause::ContainerNotStarted { container, said, .. } => format!("start {container} {said}"),
+            Cause::InitNotDone { container, .. } => format!("init {container}"),
             Cause::PortTaken { .. } => "port".to_owned(),
+            Cause::PortHeld { port, owner, overdue, .. } => {
+                format!("port {port} {owner:?} {}", overdue.is_some())
+            }
             Cause::NotGone { finalizers, .. } => format!("gone {}", finalizers.join(" ")),
         }
     }
@@ -39,7 +50,36 @@ impl Cause {
             Cause::CrashLoop { restarts, .. } => Some(*restarts as usize),
             _ => None,
         });
-        let clause = first.clause(&Subjects { pods, nodes: causes.len(), restarts: restarts.collect() });
+        let failures = causes.iter().map(|cause| match cause {
+            Cause::PodFailed { times, .. } => *times,
+            _ => 0,
+        });
+        let holders = causes.iter().filter_map(|cause| match cause {
+            Cause::PortHeld { namespace, by, .. } => Some(format!("{namespace}/{by}")),
+            _ => None,
+        });
+        let clause = first.clause(&Subjects {
+            pods,
+            nodes: causes.len(),
+            restarts: restarts.collect(),
+            failures: failures.fold(0, u64::saturating_add),
+            holders: holders.collect(),
+        });
+        let event = first.trouble().and_then(|trouble| trouble.event.as_ref()).filter(|_| first.is_open());
+        let clause = match event {
+            Some(event) => format!("{clause}: {}", event.text(now)),
+            None => clause,
+        };
+        let troubles = causes.iter().filter_map(|cause| cause.trouble());
+        let pressure: BTreeSet<&String> = troubles.flat_map(|trouble| &trouble.pressure).collect();
+        let clause = match pressure.len() {
+            0 => clause,
+            all => format!(
+                "{clause}; {} {}",
+                if causes.len() == 1 { "the node has" } else { "the nodes have" },
+                words::names(pressure, all)
+            ),
+        };
         match causes.iter().filter_map(|cause| cause.since()).min() {
             Some(since) => format!("{clause}, since {since} ({})", words::relative(since.min(now), now)),
             None => clause,
@@ -48,12 +88,6 @@ impl Cause {
 
     fn clause(&self, of: &Subjects<'_>) -> String {
         let (pods, nodes) = (of.pods(), of.nodes());
-        // The clause may stand in parentheses itself: one pair is enough.
-        let so = |Said { reason, message }: &Said| match (reason.as_str(), message.as_str()) {
-            ("", "") => String::new(),
-            (reason, "") => format!(" ({reason})"),
-            (reason, message) => format!(" ({reason}: {message})"),
-        };
         match self {
             Cause::NodeSilent { said, pod, ends, .. } => {
                 let then = match (pod, ends) {
@@ -68,6 +102,38 @@ impl Cause {
                 let is = if of.nodes == 1 { "is" } else { "are" };
                 let then = pod.as_ref().map(|_| format!(", and neither {} {pods}", of.is()));
                 format!("{nodes} {is} not Ready{}{}", so(said), then.unwrap_or_default())
+            }
+            Cause::NodeFlaps { how, pod, restarts, .. } => {
+                let (node, has) = if of.nodes == 1 { ("the node", "has") } else { ("the nodes", "have") };
+                let own = match (pod, restarts) {
+                    (Some(_), 0) => format!("; {pods} itself has not been restarted")
+                        .replace("pods itself", "pods themselves"),
+                    _ => String::new(),
+                };
+                format!("{node} {has} become NotReady {} times{own}", how.times)
+            }
+            Cause::PodFailed { said: Said { reason, message }, ran, .. } => {
+                let was = if of.pods.len() == 1 { "was" } else { "were" };
+                let times = if of.failures > 1 { format!(", {} times", of.failures) } else { String::new() };
+                let how = match (reason.as_str(), ran) {
+                    ("Evicted", _) => {
+                        format!(
+                            "{was} evicted{}",
+                            so(&Said { reason: String::new(), message: message.clone() })
+                        )
+                    }
+                    (_, true) | ("", _) => {
+                        format!("failed{}", so(&Said { reason: reason.clone(), message: message.clone() }))
+                    }
+                    (reason, false) => format!(
+                        "{was} rejected by the kubelet{}",
+                        so(&Said {
+                            reason: reason.to_owned(),
+                            message: message.trim_start_matches("Pod was rejected: ").to_owned()
+                        })
+                    ),
+                };
+                format!("{pods} {how}{times}")
             }
             Cause::ImageNotPulled { container, image, said, .. } => {
                 let image =
@@ -86,6 +152,12 @@ impl Cause {
             Cause::ContainerNotStarted { container, said, .. } => {
                 format!("{}of {pods} can't be started: {said}", a_container(container))
             }
+            Cause::InitNotDone { container, sidecar: true, .. } => {
+                format!("sidecar {container} of {pods} is running, but has not started")
+            }
+            Cause::InitNotDone { container, .. } => {
+                format!("init container {container} of {pods} is still running")
+            }
             Cause::NotScheduled { said, .. } => format!("the scheduler finds no place for {pods}: {said}"),
             Cause::PortTaken { ports, by, .. } => {
                 let noun = if ports.len() == 1 { "host port" } else { "host ports" };
@@ -96,17 +168,36 @@ impl Cause {
                 };
                 format!("{pods} {beside}: with maxSurge neither the update nor an undo can go on")
             }
+            Cause::PortHeld { port, owner, overdue, .. } => {
+                let noun = if of.holders.len() == 1 { "pod" } else { "pods" };
+                let holders = words::names(&of.holders, MOST_PODS);
+                let owner = owner.as_ref().map(|owner| format!(" of {owner}")).unwrap_or_default();
+                let ends = match (overdue, of.holders.len()) {
+                    (None, _) => "",
+                    (Some(_), 1) => ", which is terminating and overdue",
+                    (Some(_), _) => ", which are terminating and overdue",
+                };
+                format!(
+                    "{pods} can't be scheduled: host port {port} is held by {noun} {holders}{owner}{ends}"
+                )
+            }
             Cause::NotGone { finalizers, .. } => match finalizers.as_slice() {
                 [] => format!("{pods} should be gone, and the kubelet has not ended {}", of.it()),
-                [only] => format!("{pods} should be gone, and the finalizer {only} keeps {}", of.it()),
-                several => {
-                    format!(
-                        "{pods} should be gone, and the finalizers {} keep {}",
-                        several.join(", "),
-                        of.it()
-                    )
+                finalizers => {
+                    format!("{pods} should be gone, and {} {}", words::of_finalizers(finalizers), of.it())
                 }
             },
+            Cause::NotReady { gates, said, .. } if !gates.is_empty() => {
+                let (noun, is) = if gates.len() == 1 { ("gate", "is") } else { ("gates", "are") };
+                let gates = words::names(gates, MOST_PODS);
+                format!("{pods} {} not Ready: readiness {noun} {gates} {is} not True{}", of.is(), so(said))
+            }
+            Cause::NotReady { containers, said, .. } if !containers.is_empty() => {
+                let (noun, is) =
+                    if containers.len() == 1 { ("container", "is") } else { ("containers", "are") };
+                let containers = words::names(containers, MOST_PODS);
+                format!("{noun} {containers} of {pods} {is} running, but not ready{}", so(said))
+            }
             Cause::NotReady { pending: true, said, .. } => format!("{pods} {} Pending{}", of.is(), so(said)),
             Cause::NotReady { pending: false, said, .. } => {
                 let has = if of.pods.len() == 1 { "runs, but has" } else { "run, but have" };
@@ -116,12 +207,27 @@ impl Cause {
     }
 }
 
+/// In parentheses, without a pair of its own: the clause may stand in parentheses itself.
+fn so(Said { reason, message }: &Said) -> String {
+    let message = words::first_sentences(message);
+    match (reason.as_str(), message.as_str()) {
+        ("", "") => String::new(),
+        (reason, "") => format!(" ({reason})"),
+        ("", message) => format!(" ({message})"),
+        (reason, message) => format!(" ({reason}: {message})"),
+    }
+}
+
 /// The pods and nodes of a clause.
 struct Subjects<'a> {
     pods: Vec<&'a str>,
     nodes: usize,
     /// Of the container that crashes, in each pod.
     restarts: Vec<usize>,
+    /// Of pods of the nodes.
+    failures: u64,
+    /// The pods that hold their ports.
+    holders: Vec<String>,
 }
 
 impl Subjects<'_> {

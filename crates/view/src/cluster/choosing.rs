@@ -114,7 +114,7 @@ impl Objects {
             nodes,
             pods: self.pods.into_iter().map(|item| item.model).collect(),
             notes: self.notes,
-            refusals: self.refusals,
+            events: self.events,
             local_storage: self.local_storage,
             revisions: self.revisions.into_iter().filter_map(|item| item.model).collect(),
             policy: self.policy,
@@ -166,7 +166,7 @@ impl Objects {
         recording.free = self.free;
         recording.inputs = self.inputs;
         (recording.pods_version, recording.nodes_version) = (self.pods_version, self.nodes_version);
-        Ok(RecordedDecision { recording, places, policy_problems, powers })
+        Ok(RecordedDecision { recording, places, policy_problems, powers, notes: self.notes })
     }
 
     /// The policy of one DaemonSet, and its problems.

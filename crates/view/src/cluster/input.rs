@@ -3,7 +3,7 @@
 use crate::cluster::objects::RecordedDecision;
 use crate::cluster::places::Places;
 use crate::cluster::policy::AnnotationProblem;
-use crate::cluster::{Objects, Wanted, documents};
+use crate::cluster::{ClusterNotes, Objects, Wanted, documents};
 use crate::hostile;
 use daemonset::policy::Permissions;
 use daemonset::{Policy, Recording, Snapshot};
@@ -98,6 +98,8 @@ pub struct Input {
     pub policy_problems: Vec<AnnotationProblem>,
     /// The powers of its annotations.
     pub powers: Permissions,
+    /// None of a Recording, whose pods are lean.
+    pub notes: ClusterNotes,
     /// Where in a List its objects were.
     places: Option<Places>,
 }
@@ -154,7 +156,14 @@ impl Input {
         let clock = if choice.now.is_some() { TimeSource::CommandLine } else { TimeSource::Recording };
         // As far as the recording shows: its policy has the choices of the annotations in it.
         let powers = Permissions::needed_by(&recording.policy);
-        Ok(Input { recording, clock, policy_problems: Vec::new(), powers, places: None })
+        Ok(Input {
+            recording,
+            clock,
+            policy_problems: Vec::new(),
+            powers,
+            notes: ClusterNotes::default(),
+            places: None,
+        })
     }
 
     pub fn from_list(objects: Objects, choice: &Choice) -> Result<Self, String> {
@@ -165,8 +174,9 @@ impl Input {
             (None, true) => TimeSource::Recording,
             (None, false) => TimeSource::NewestInList,
         };
-        let RecordedDecision { recording, places, policy_problems, powers } = objects.recording(choice)?;
-        Ok(Input { recording, clock, policy_problems, powers, places: Some(places) })
+        let RecordedDecision { recording, places, policy_problems, powers, notes } =
+            objects.recording(choice)?;
+        Ok(Input { recording, clock, policy_problems, powers, notes, places: Some(places) })
     }
 
     /// A cluster that is there at this instant of the system's clock.
@@ -179,8 +189,9 @@ impl Input {
         let now = Some(choice.now.unwrap_or_else(clock));
         let clock = if choice.now.is_some() { TimeSource::CommandLine } else { TimeSource::System };
         let choice = Choice { daemon_set: choice.daemon_set.clone(), now, policy: choice.policy.clone() };
-        let RecordedDecision { recording, places, policy_problems, powers } = objects.recording(&choice)?;
-        Ok(Input { recording, clock, policy_problems, powers, places: Some(places) })
+        let RecordedDecision { recording, places, policy_problems, powers, notes } =
+            objects.recording(&choice)?;
+        Ok(Input { recording, clock, policy_problems, powers, notes, places: Some(places) })
     }
 
     /// Builds and checks the snapshot.

@@ -3,6 +3,7 @@
 mod choosing;
 mod documents;
 mod events;
+mod happened;
 mod input;
 mod json_list;
 mod lines;
@@ -13,17 +14,19 @@ mod objects;
 mod places;
 pub mod policy;
 mod reading;
-mod refusals;
 mod wanted;
 
 pub use documents::{read as read_documents, read_policy};
 pub use events::KubectlEvent;
+pub use happened::{ClusterEvents, Happened};
 pub use input::{Choice, Input, InputForm, Read, TimeSource};
 pub(crate) use json_list::items_of;
 pub use lines::Lines;
-pub use notes::{ClusterNotes, ContainerNotes, Ended, PodNotes, Said};
+pub use notes::{
+    AGAIN_AND_AGAIN, CRASH_LOOP, ClusterNotes, ContainerNotes, Ended, Failed, Gate, HostPort, NodeNotes,
+    PodNotes, Running, Said,
+};
 pub use object::{full_name, name, namespace, uid};
 pub(crate) use object::{is_read_by_plans, read};
 pub use objects::{Chosen, Models, NamespacePowers, Objects};
-pub use refusals::{Refusals, RefusedCall};
 pub use wanted::Wanted;

@@ -1,11 +1,11 @@
 //! The objects of a cluster, by kind, and the forms in which questions take them.
 
 use crate::cluster::Wanted;
+use crate::cluster::happened::ClusterEvents;
 use crate::cluster::notes::ClusterNotes;
 use crate::cluster::object::{name, namespace};
 use crate::cluster::places::Places;
 use crate::cluster::policy::{AnnotationProblem, POLICY, may_need_powers};
-use crate::cluster::refusals::Refusals;
 use daemonset::model::{ControllerRevision, DaemonSet, Labels, Node, NodeName, Pod, ResourceList};
 use daemonset::policy::Permissions;
 use daemonset::{Memory, ObservedAt, Policy, Recording};
@@ -62,7 +62,7 @@ pub struct Objects {
     pub(super) nodes: Vec<ListItem<Node>>,
     pub(super) pods: Vec<ListItem<Pod>>,
     pub(super) notes: ClusterNotes,
-    pub(super) refusals: Refusals,
+    pub(super) events: ClusterEvents,
     /// Pods with an emptyDir volume, by namespace and name: only a drain reads volumes.
     pub(super) local_storage: BTreeSet<(String, String)>,
     pub(super) priority_classes: Vec<String>,
@@ -102,7 +102,7 @@ impl Default for Objects {
             nodes: Vec::new(),
             pods: Vec::new(),
             notes: ClusterNotes::default(),
-            refusals: Refusals::default(),
+            events: ClusterEvents::default(),
             local_storage: BTreeSet::new(),
             priority_classes: Vec::new(),
             allocatable: BTreeMap::new(),
@@ -137,7 +137,7 @@ pub struct Models {
     pub nodes: Vec<Node>,
     pub pods: Vec<Pod>,
     pub notes: ClusterNotes,
-    pub refusals: Refusals,
+    pub events: ClusterEvents,
     /// Pods with an emptyDir volume, by namespace and name.
     pub local_storage: BTreeSet<(String, String)>,
     pub revisions: Vec<ControllerRevision>,
@@ -192,6 +192,7 @@ pub(super) struct RecordedDecision {
     pub(super) places: Places,
     pub(super) policy_problems: Vec<AnnotationProblem>,
     pub(super) powers: Permissions,
+    pub(super) notes: ClusterNotes,
 }
 
 impl Objects {
@@ -211,9 +212,9 @@ impl Objects {
         self.ending_namespaces
     }
 
-    /// The refused calls that its events tell of.
-    pub fn into_refusals(self) -> Refusals {
-        self.refusals
+    /// What its events tell.
+    pub fn into_events(self) -> ClusterEvents {
+        self.events
     }
 
     /// The powers of a namespace; none where there is no such object.

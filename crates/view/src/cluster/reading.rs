@@ -127,7 +127,7 @@ impl Objects {
                 }
             }
             WatchedKind::PriorityClass => self.priority_classes.push(name(&raw).to_owned()),
-            WatchedKind::Event => self.refusals.add(&raw),
+            WatchedKind::Event => self.events.add(&raw),
             WatchedKind::Other => {}
         }
     }
@@ -163,7 +163,7 @@ impl Objects {
         self.nodes.append(&mut other.nodes);
         self.pods.append(&mut other.pods);
         self.notes.append(other.notes);
-        self.refusals.append(other.refusals);
+        self.events.append(other.events);
         self.local_storage.append(&mut other.local_storage);
         self.priority_classes.append(&mut other.priority_classes);
         self.allocatable.append(&mut other.allocatable);

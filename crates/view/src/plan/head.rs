@@ -1,6 +1,6 @@
 //! The head of the text: the DaemonSet, its rollout so far, and the outcome of the plan.
 
-use crate::cluster::{Input, TimeSource};
+use crate::cluster::{ClusterNotes, Input, TimeSource};
 use crate::plan::budget;
 use crate::plan::phrase::{Attention, urgency};
 use crate::steered::{Steered, has_available};
@@ -42,9 +42,9 @@ pub fn lines(
     lines.extend(steered.iter().flat_map(|steered| steered.lines(MOST_FAILING)));
     lines.extend(turning::lines(details, input.recording.now));
     if !plan.report.nodes.is_empty() {
-        lines.push(("Nodes", nodes(plan)));
+        lines.push(("Nodes", nodes(plan, &input.notes)));
     }
-    lines.push(("Now", now(plan)));
+    lines.push(("Now", now(plan, &input.notes)));
     lines.push(("As of", as_of(source, input)));
     lines
 }
@@ -108,11 +108,11 @@ fn changed(policy: &Policy, is_chosen: impl Fn(&str) -> bool) -> String {
 }
 
 /// How many there are of each outcome, the most urgent first.
-fn nodes(plan: &Plan) -> String {
+fn nodes(plan: &Plan, notes: &ClusterNotes) -> String {
     let mut counts = IndexMap::new();
     for node in &plan.report.nodes {
         let its = urgency(&node.outcome);
-        let (count, most) = counts.entry(in_short(node)).or_insert((0, its));
+        let (count, most) = counts.entry(in_short(node, notes)).or_insert((0, its));
         *count += 1;
         *most = (*most).min(its);
     }
@@ -121,7 +121,7 @@ fn nodes(plan: &Plan) -> String {
     format!("{}: {}", plan.report.nodes.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
-fn in_short(node: &NodeVerdict) -> String {
+fn in_short(node: &NodeVerdict, notes: &ClusterNotes) -> String {
     let text = match &node.outcome {
         NodeOutcome::UpToDate if has_available(node) => "up to date",
         NodeOutcome::UpToDate => "on the stable revision",
@@ -130,13 +130,13 @@ fn in_short(node: &NodeVerdict) -> String {
         NodeOutcome::Delete { .. } => "to lose a pod",
         NodeOutcome::UpdateInPlace { .. } => "to be changed in place",
         NodeOutcome::TurnBegins => "to begin a turn",
-        NodeOutcome::Waits(wait) => return waiting::in_short(node, wait),
+        NodeOutcome::Waits(wait) => return waiting::in_short(node, wait, notes),
     };
     text.to_owned()
 }
 
 /// The actions of the plan, in a few words.
-pub fn now(plan: &Plan) -> String {
+pub fn now(plan: &Plan, notes: &ClusterNotes) -> String {
     match plan.report.situation {
         Situation::SelectingAll => {
             "nothing but an event: the selector is empty, and would choose every pod".to_owned()
@@ -147,7 +147,7 @@ pub fn now(plan: &Plan) -> String {
         }
         _ => {
             let waiting = plan.report.nodes.iter().filter(|node| waits(node)).count();
-            let wait = format!("{} must wait{}", words::count(waiting, "node"), troubles(plan));
+            let wait = format!("{} must wait{}", words::count(waiting, "node"), troubles(plan, notes));
             let summary = plan.summary();
             match (summary.as_str(), waiting) {
                 ("", 0) => "nothing to do".to_owned(),
@@ -160,10 +160,10 @@ pub fn now(plan: &Plan) -> String {
 }
 
 /// ` (2 crashing, 1 unable to pull its image)`: the nodes whose containers say so, if there are any.
-fn troubles(plan: &Plan) -> String {
+fn troubles(plan: &Plan, notes: &ClusterNotes) -> String {
     let waiting = plan.report.nodes.iter().filter(|node| waits(node));
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for cause in waiting.filter_map(words::trouble) {
+    for cause in waiting.filter_map(|node| words::trouble(node, notes)) {
         *counts.entry(cause).or_default() += 1;
     }
     let counts: Vec<String> = counts.into_iter().map(|(cause, nodes)| format!("{nodes} {cause}")).collect();

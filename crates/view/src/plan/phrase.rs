@@ -1,11 +1,11 @@
 //! The state of a pod and the outcome of a node, in a few words that fit a table.
 
-use crate::cluster::Input;
+use crate::cluster::{ClusterNotes, Input};
 use crate::goal::GoalPhrase;
 use crate::steered::{Steered, has_available};
 use crate::{waiting, words};
 use daemonset::Plan;
-use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, Wait};
+use daemonset::report::{NodeOutcome, NodePlacement, NodeVerdict, PodState, PodVerdict, Wait};
 use jiff::{SignedDuration, Timestamp};
 
 /// How much something wants to be seen; the first the most.
@@ -50,6 +50,8 @@ pub struct PhraseContext<'a> {
     pub current: Option<i64>,
     /// The rollout that decides which version a node should have.
     pub steered: Option<Steered<'a>>,
+    /// What the pods say of themselves.
+    pub notes: &'a ClusterNotes,
 }
 
 impl<'a> PhraseContext<'a> {
@@ -61,6 +63,7 @@ impl<'a> PhraseContext<'a> {
             min_ready: SignedDuration::from_secs(recording.daemon_set.spec.min_ready_seconds.into()),
             current: plan.report.current_revision.as_ref().map(|current| current.number),
             steered: Steered::of_input(input, plan, plugin),
+            notes: &input.notes,
         }
     }
 }
@@ -94,10 +97,16 @@ impl Phrase {
 }
 
 /// How a pod is, and since or until when.
-pub fn state(state: PodState, context: PhraseContext<'_>) -> Phrase {
+pub fn state(pod: &PodVerdict, context: PhraseContext<'_>) -> Phrase {
+    let state = pod.state;
     // Clocks differ: a state that is reached has lasted for at least 0 s.
     let past = |at: Timestamp| at.min(context.now);
-    let words = state.to_string();
+    let is_unknown = context.notes.pod(&pod.pod.uid).is_some_and(|notes| notes.unknown.is_some());
+    let words = if is_unknown && matches!(state, PodState::Pending { .. }) {
+        "phase Unknown".to_owned()
+    } else {
+        state.to_string()
+    };
     match state {
         PodState::Available { ready_since, .. } => {
             let since = ready_since.and_then(|ready| ready.checked_add(context.min_ready).ok());
@@ -117,7 +126,7 @@ pub fn state(state: PodState, context: PhraseContext<'_>) -> Phrase {
 }
 
 /// The next step of a node, or the reason why it waits.
-pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
+pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>, notes: &ClusterNotes) -> Phrase {
     // Many nodes wait, and few need to know.
     let goal = || GoalPhrase::of(steered.as_ref(), node);
     let may_stay = matches!(node.placement, NodePlacement::ContinueOnly { .. }) && !node.pods.is_empty();
@@ -136,13 +145,26 @@ pub fn outcome(node: &NodeVerdict, steered: Option<Steered<'_>>) -> Phrase {
             format!("CHANGE IN PLACE: {}{}", goal().deleting(*reason), words::rejected(*rejected))
         }
         NodeOutcome::TurnBegins => "BEGIN ITS TURN".to_owned(),
-        NodeOutcome::Waits(Wait::Ready) => {
-            let cause = words::trouble(node).map(|cause| format!(": {cause}"));
-            format!("{outcome}{}", cause.unwrap_or_default())
-        }
+        NodeOutcome::Waits(Wait::Ready) => format!("{outcome}{}", trouble(node, notes)),
+        // A person decides about a pod that is down, too.
+        NodeOutcome::Waits(Wait::ManualDelete) => format!("{outcome:#}{}", trouble(node, notes)),
         outcome => format!("{outcome:#}"),
     };
     Phrase::new(urgency(outcome), words).at(outcome.instant(), joint(outcome))
+}
+
+/// `: crashing`, `: can't start: couldn't find key token in Secret logging/agent`.
+fn trouble(node: &NodeVerdict, notes: &ClusterNotes) -> String {
+    match (words::cannot_start(node, notes), words::trouble(node, notes)) {
+        (Some(said), Some("unable to start")) if said.message.is_empty() => {
+            format!(": can't start: {}", said.reason)
+        }
+        (Some(said), Some("unable to start")) => {
+            format!(": can't start: {}", words::first_sentences(&said.message))
+        }
+        (_, Some(trouble)) => format!(": {trouble}"),
+        (_, None) => String::new(),
+    }
 }
 
 /// How much the next step of a node wants to be seen.

@@ -65,7 +65,7 @@ fn of_node(node: &NodeVerdict, context: PhraseContext<'_>) -> Vec<Row> {
     };
     let due = |due: Phrase| Cell { text: due.text(context.now), urgency: due.urgency };
     if node.pods.is_empty() {
-        return vec![row("-", "-", Cell::nothing("-"), due(outcome(node, context.steered)))];
+        return vec![row("-", "-", Cell::nothing("-"), due(outcome(node, context.steered, context.notes)))];
     }
     let deletes = node.pods.iter().any(|pod| pod.deleted.is_some());
     let rows = node.pods.iter().enumerate().map(|(position, pod)| {
@@ -75,10 +75,10 @@ fn of_node(node: &NodeVerdict, context: PhraseContext<'_>) -> Vec<Row> {
                 Cell { text: format!("DELETE: {}", goal.deleting(reason)), urgency: Attention::Acts }
             }
             None if deletes => Cell::nothing("stays"),
-            None if position == 0 => due(outcome(node, context.steered)),
+            None if position == 0 => due(outcome(node, context.steered, context.notes)),
             None => Cell::nothing(""),
         };
-        row(&pod.pod.name, &words::class(pod, context.current), due(state(pod.state, context)), now)
+        row(&pod.pod.name, &words::class(pod, context.current), due(state(pod, context)), now)
     });
     let mut rows: Vec<Row> = rows.collect();
     for again in rows.iter_mut().skip(1) {
@@ -101,8 +101,8 @@ struct Likeness {
 
 impl Likeness {
     fn of(node: &NodeVerdict, context: PhraseContext<'_>) -> Self {
-        let states: Vec<Phrase> = node.pods.iter().map(|pod| state(pod.state, context)).collect();
-        let outcome = outcome(node, context.steered);
+        let states: Vec<Phrase> = node.pods.iter().map(|pod| state(pod, context)).collect();
+        let outcome = outcome(node, context.steered, context.notes);
         let revisions: Vec<String> = node.pods.iter().map(|pod| words::class(pod, context.current)).collect();
         Likeness {
             urgency: outcome.urgency,
@@ -118,9 +118,10 @@ impl Likeness {
 fn of_group(likeness: Likeness, nodes: &[&NodeVerdict], context: PhraseContext<'_>) -> Row {
     let examples = if likeness.urgency < Attention::Held { 10 } else { 3 };
     let names = words::names(nodes.iter().map(|node| &node.node), examples);
-    let outcomes: Vec<Phrase> = nodes.iter().map(|node| outcome(node, context.steered)).collect();
+    let outcomes: Vec<Phrase> =
+        nodes.iter().map(|node| outcome(node, context.steered, context.notes)).collect();
     let pods = nodes.iter().flat_map(|node| &node.pods);
-    let states: Vec<Phrase> = pods.map(|pod| state(pod.state, context)).collect();
+    let states: Vec<Phrase> = pods.map(|pod| state(pod, context)).collect();
     let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let state = match likeness.states.as_slice() {
         [_] => Phrase::together(&states, context.now),

@@ -8,8 +8,11 @@ use serde_json::Value;
 /// By the DaemonSet, its revisions and its pods. The pods of one that is being deleted have until they should be gone. A change of the
 /// DaemonSet's spec itself leaves no time, but for a restart.
 pub fn last_change(case: &Case<'_>) -> Option<Timestamp> {
+    let notes = &case.models.notes;
     let became_ready = |pod: &Pod| pod.readiness().and_then(|ready| ready.last_transition_time);
-    let by_kubelets = own_pods(case).filter_map(became_ready).max().map(|at| at.min(case.now));
+    let failed = |pod: &Pod| notes.pod(&pod.metadata.uid)?.failed.as_ref()?.at;
+    let by_kubelets =
+        own_pods(case).filter_map(|pod| became_ready(pod).max(failed(pod))).max().map(|at| at.min(case.now));
     last_call(case).max(by_kubelets)
 }
 

@@ -77,17 +77,11 @@ pub fn findings(case: &Case<'_>, outlook: &Outlook, patience: SignedDuration) ->
     if case.plan.report.situation == Situation::BeingDeleted && findings.is_empty() {
         findings.push(finder.ends());
     }
-    let waits: Vec<Waiting<'_>> =
-        case.plan.report.nodes.iter().filter_map(|node| finder.wait(node)).collect();
-    let mut alike: BTreeMap<(Ends, String), Vec<&Waiting<'_>>> = BTreeMap::new();
-    for wait in &waits {
-        let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
-        alike.entry((wait.ends, key)).or_default().push(wait);
-    }
-    let mut together: Vec<StuckFinding> =
-        alike.into_iter().map(|((ends, _), waits)| finder.together(ends, &waits)).collect();
-    together.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
-    findings.append(&mut together);
+    let nodes = || case.plan.report.nodes.iter();
+    // A pod that is down comes before the fact that a person is to delete it.
+    findings.append(&mut finder.grouped(nodes().filter_map(|node| finder.down(node)).collect()));
+    findings.append(&mut finder.grouped(nodes().filter_map(|node| finder.wait(node)).collect()));
+    findings.append(&mut case.strays());
     findings
 }
 
@@ -149,11 +143,25 @@ impl<'c> Finder<'c> {
         }
     }
 
+    /// Nodes that are alike together, the most urgent first.
+    fn grouped(&self, waits: Vec<Waiting<'_>>) -> Vec<StuckFinding> {
+        let mut alike: BTreeMap<(Ends, String), Vec<&Waiting<'_>>> = BTreeMap::new();
+        for wait in &waits {
+            let key = wait.cause.as_ref().map_or_else(|| wait.text.clone(), Cause::key);
+            alike.entry((wait.ends, key)).or_default().push(wait);
+        }
+        let mut grouped: Vec<StuckFinding> =
+            alike.into_iter().map(|((ends, _), waits)| self.together(ends, &waits)).collect();
+        grouped.sort_by(|a, b| (a.ends, &a.nodes).cmp(&(b.ends, &b.nodes)));
+        grouped
+    }
+
     fn together(&self, ends: Ends, waits: &[&Waiting<'_>]) -> StuckFinding {
         let causes: Vec<&Cause> = waits.iter().filter_map(|wait| wait.cause.as_ref()).collect();
         let text = match waits.first() {
             Some(first) if causes.is_empty() => first.text.clone(),
-            _ => Cause::together(&causes, self.case.now),
+            Some(first) => Cause::together(&causes, self.case.now) + &first.text,
+            None => String::new(),
         };
         let until = waits.iter().filter_map(|wait| wait.until).min();
         let stuck_at = until.filter(|_| !causes.is_empty()).map(|at| self.stuck_at(at));
@@ -201,6 +209,21 @@ impl<'c> Finder<'c> {
         Some(Waiting { ends, node, text, until: self.until(node), cause: None, commands })
     }
 
+    /// Why the pod of a node is down that a person is to delete, which may be no help.
+    fn down<'n>(&self, node: &'n NodeVerdict) -> Option<Waiting<'n>> {
+        let is_manual = node.outcome.wait_kind() == Some(WaitKind::ManualDelete);
+        let cause = self.case.cause(node).filter(|cause| is_manual && cause.is_failure())?;
+        let commands = self.case.commands(node, &cause);
+        Some(Waiting {
+            ends: Ends::Somebody,
+            node,
+            text: String::new(),
+            until: None,
+            cause: Some(cause),
+            commands,
+        })
+    }
+
     /// A cause that the objects show: a failure at once, and a pod that is merely not Ready once patience is over.
     fn wait_for_cause<'n>(
         &self,
@@ -211,6 +234,15 @@ impl<'c> Finder<'c> {
             node.outcome.wait_kind(),
             Some(WaitKind::ManualDelete | WaitKind::BackOff | WaitKind::NodeLeaves)
         );
+        let failed = matches!(
+            (node.outcome.wait_kind(), obstacle),
+            (Some(WaitKind::BackOff), _) | (None, Some(ObstacleKind::NotDone | ObstacleKind::Failing) | None)
+        );
+        if let Some(cause) =
+            self.case.cause(node).filter(|cause| failed && matches!(cause, Cause::PodFailed { .. }))
+        {
+            return Some(self.failed(node, obstacle, cause));
+        }
         let is_held = node.outcome.wait_kind() == Some(WaitKind::Rollout);
         let is_told_by_obstacle = matches!(
             obstacle,
@@ -231,10 +263,26 @@ impl<'c> Finder<'c> {
         let until = until.and_then(|since| since.checked_add(self.patience).ok());
         let until = until.filter(|until| *until > self.case.now);
         let mut commands = self.case.commands(node, &cause);
-        if let (Cause::NotReady { trouble, .. }, Some(_)) = (&cause, obstacle) {
-            commands.extend(self.case.undo().filter(|_| trouble.updated));
+        if obstacle.is_some() && !cause.is_failure() {
+            commands.extend(self.case.undo_for(&cause));
         }
         Some(Waiting { ends, node, text: String::new(), until, cause: Some(cause), commands })
+    }
+
+    /// Its pod has failed, and goes: at once, or after a back-off.
+    fn failed<'n>(&self, node: &'n NodeVerdict, obstacle: Option<ObstacleKind>, cause: Cause) -> Waiting<'n> {
+        let mut commands = self.case.commands(node, &cause);
+        let wait = node.outcome.wait().and_then(|wait| self.of_wait(node, wait));
+        let text = match (obstacle, wait) {
+            (Some(ObstacleKind::NotDone), _) => {
+                let (told, more) = self.not_done(node);
+                commands.extend(more);
+                format!(". Besides, {told}")
+            }
+            (_, Some((_, wait))) => format!("; {wait}"),
+            (_, None) => String::new(),
+        };
+        Waiting { ends: Ends::Somebody, node, text, until: None, cause: Some(cause), commands }
     }
 
     /// When closed gates count as stuck, if the rollout does not yet.

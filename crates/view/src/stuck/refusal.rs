@@ -1,17 +1,16 @@
 //! Why the calls of a plan come to nothing.
 
 use crate::case::Case;
-use crate::cluster::RefusedCall;
+use crate::cluster::Happened;
 use crate::stuck::change::last_call;
 use crate::stuck::finding::acts;
-use crate::words;
 use daemonset::Action;
 use daemonset::report::NodeVerdict;
 
 impl Case<'_> {
     /// The last refusal, unless something was done after it. The pods that a quota allows become Ready after it, which tells nothing.
-    pub fn refusal(&self) -> Option<RefusedCall> {
-        self.models.refusals.since(self.planned.daemon_set.metadata.uid.as_str(), || last_call(self))
+    pub fn refusal(&self) -> Option<Happened> {
+        self.models.events.refusal(self.planned.daemon_set.metadata.uid.as_str(), || last_call(self))
     }
 
     /// Why the plan's action on this node does not happen, where that is known, and the commands that tell more of it.
@@ -46,17 +45,12 @@ impl Case<'_> {
     }
 
     /// `the API server refuses it: Error creating: … (21 times, the last time 18s ago)`.
-    pub fn refused(&self, refusal: &RefusedCall) -> String {
-        let ago = words::duration(self.now.duration_since(refusal.at.min(self.now)));
-        let times = match refusal.times {
-            1 => "once".to_owned(),
-            several => format!("{several} times, the last time"),
-        };
-        format!("the API server refuses it: {} ({times} {ago} ago)", refusal.said.message)
+    pub fn refused(&self, refusal: &Happened) -> String {
+        format!("the API server refuses it: {} ({})", refusal.said.message, refusal.how_often(self.now))
     }
 
     /// The commands that tell more of it: its events, and the thing that refuses, by the words of the API server.
-    pub fn commands_of_refusal(&self, refusal: &RefusedCall) -> Vec<String> {
+    pub fn commands_of_refusal(&self, refusal: &Happened) -> Vec<String> {
         let message = &refusal.said.message;
         let mut commands = vec![self.describe_daemon_set()];
         if message.contains("quota") {

@@ -38,7 +38,7 @@ impl StuckAnswer<'_> {
             1 => "1 node has an outdated pod".to_owned(),
             several => format!("{several} nodes have an outdated pod"),
         };
-        let left = match outlook.rounds_left {
+        let left = match outlook.rounds_left.filter(|_| self.is_rollout) {
             None => outdated.clone(),
             Some(0) => format!("{outdated}, no round is left"),
             Some(rounds) => format!("{outdated}, about {} left", count(rounds as usize, "round")),

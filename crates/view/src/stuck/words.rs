@@ -12,6 +12,8 @@ use serde_json::Value;
 
 /// Names at most so many nodes that use a limit.
 const MOST_NAMES: usize = 5;
+/// Tells of at most so many pods why they are still there.
+const MOST_KEPT: usize = 3;
 /// The finalizer of a deletion that waits for the pods (v1.36 `metav1.FinalizerDeleteDependents`).
 const FOREGROUND: &str = "foregroundDeletion";
 
@@ -65,7 +67,8 @@ impl Finder<'_> {
             }
             ObstacleKind::WaitsForDelete => self.waits_for_delete(kind),
             ObstacleKind::DeletedByUpdate | ObstacleKind::DownAfterUpdate | ObstacleKind::NodeUnreachable => {
-                (kind.to_string(), vec![case.describe_node(node.node.as_str())])
+                let text = words::without_undo(&kind, case.undo().is_some());
+                (text, vec![case.describe_node(node.node.as_str())])
             }
             ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit | ObstacleKind::NameTaken => {
                 (case.rule(node), vec![why_node(&case.view(), name, node.node.as_str())])
@@ -101,6 +104,17 @@ impl Finder<'_> {
                 words::count(pods.len(), "pod")
             ));
             commands.extend(pods.first().map(|pod| case.describe_pod(&pod.metadata.name)));
+            let mut kept: Vec<(String, Vec<String>)> = Vec::new();
+            for (why, remedy) in pods.iter().filter_map(|pod| case.kept(pod)) {
+                // Many pods may have one reason: the first few are told.
+                if kept.len() < MOST_KEPT && !kept.iter().any(|(known, _)| *known == why) {
+                    kept.push((why, remedy));
+                }
+            }
+            for (why, remedy) in kept {
+                text.push_str(&format!("; {why}"));
+                commands.extend(remedy);
+            }
         }
         (text, commands)
     }

@@ -1,7 +1,10 @@
 //! A node in sentences: whether it should run a pod, which pods it has, which rule holds it, and what comes next.
 
 use crate::case::Case;
-use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Wait, Warning};
+use crate::cause::Cause;
+use crate::cluster::Said;
+use crate::words;
+use daemonset::report::{NodeOutcome, NodeVerdict, PodVerdict, Situation, Wait, WaitKind, Warning};
 
 impl Case<'_> {
     /// Everything that matters to a node, the present first.
@@ -9,6 +12,7 @@ impl Case<'_> {
         let mut sentences = vec![self.placement(node)];
         sentences.extend(self.pods(node));
         sentences.push(self.rule(node));
+        sentences.extend(self.failure(node));
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
@@ -24,11 +28,25 @@ impl Case<'_> {
         let others = node.pods.iter().filter(|other| other.pod.uid != pod.pod.uid);
         sentences.extend(others.map(|other| format!("Beside it: {}", self.pod(node, other))));
         sentences.push(self.rule(node));
+        sentences.extend(self.failure(node));
         sentences.extend(self.turn(node));
         sentences.extend(self.reached_by_rollout(node));
         sentences.extend(self.unreadable_policy());
         sentences.extend(self.warnings(node));
         sentences
+    }
+
+    /// Why its pod has failed or is down, where the rule tells only what comes next.
+    fn failure(&self, node: &NodeVerdict) -> Option<String> {
+        let is_told = matches!(node.outcome.wait_kind(), Some(WaitKind::Ready | WaitKind::Termination));
+        let is_manual = node.outcome.wait_kind() == Some(WaitKind::ManualDelete);
+        let cause = self.cause(node).filter(|cause| match cause {
+            Cause::PodFailed { said, times, .. } => !is_told && (*said != Said::default() || *times > 1),
+            // Its pod is Ready for the moment.
+            Cause::CrashLoop { .. } | Cause::NodeFlaps { .. } => !is_told,
+            cause => is_manual && cause.is_failure(),
+        })?;
+        Some(format!("{}.", words::capitalized(&cause.text(self.now)).trim_end_matches('.')))
     }
 
     /// Why there are no verdicts.
@@ -91,6 +109,7 @@ impl Case<'_> {
             | _ => false,
         };
         let warnings = self.plan.warnings.iter().filter(concerns);
-        warnings.map(|warning| format!("Warning: {warning}.")).collect()
+        let has_older = self.undo().is_some();
+        warnings.map(|warning| format!("Warning: {}.", words::without_undo(warning, has_older))).collect()
     }
 }

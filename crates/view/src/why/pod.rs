@@ -4,6 +4,7 @@ use crate::case::View;
 use crate::cause::why_node;
 use crate::plan::Planned;
 use crate::why::{AboutDaemonSet, WhyAnswer, no_plan};
+use crate::words;
 use daemonset::kubernetes::well_known::PULL_OWNER_LABEL;
 use daemonset::model::Pod;
 use daemonset::report::{Situation, Warning};
@@ -31,13 +32,23 @@ pub fn about<'a>(pod: &'a Pod, planned: &'a [Planned], view: &View<'a>) -> WhyAn
                 commands: case.look(node),
             });
         } else if let Some(sentence) = without_verdict(pod, planned, view) {
+            let kept = planned.plan.as_ref().ok().and_then(|plan| {
+                let is_gone = view.models.node(&pod.spec.node_name).is_none() && pod.is_bound();
+                let case = view.case(planned, plan);
+                match is_gone {
+                    true => case.stray_pod(pod).map(|finding| (finding.text, finding.commands)),
+                    false => case.kept(pod),
+                }
+            });
+            let (kept, commands) = kept.unzip();
+            let kept = kept.map(|text| format!("{}.", words::capitalized(&text)));
             daemon_sets.push(AboutDaemonSet {
                 name: &planned.name,
                 verdict: None,
                 pod: None,
                 detail: None,
-                sentences: vec![sentence],
-                commands: Vec::new(),
+                sentences: [Some(sentence), kept].into_iter().flatten().collect(),
+                commands: commands.unwrap_or_default(),
             });
         }
     }

@@ -1,6 +1,7 @@
 //! The pods of a node: revision, state, and since when.
 
 use crate::case::Case;
+use crate::cluster::Said;
 use daemonset::report::{Evidence, NodeVerdict, PodState, PodVerdict};
 use jiff::SignedDuration;
 
@@ -19,8 +20,8 @@ impl Case<'_> {
     pub(super) fn pod(&self, node: &NodeVerdict, pod: &PodVerdict) -> String {
         let deleting = |reason| self.goal(node).deleting(reason);
         let deleted = pod.deleted.map(|reason| format!(" This plan deletes it: {}.", deleting(reason)));
-        let PodVerdict { pod: object, state, .. } = pod;
-        let (name, class, state) = (&object.name, self.class(pod), self.state(*state));
+        let object = &pod.pod;
+        let (name, class, state) = (&object.name, self.class(pod), self.state(pod));
         format!("Pod {name} {class}; it {state}.{}", deleted.unwrap_or_default())
     }
 
@@ -60,7 +61,13 @@ impl Case<'_> {
         })
     }
 
-    fn state(&self, state: PodState) -> String {
+    fn state(&self, pod: &PodVerdict) -> String {
+        let state = pod.state;
+        let unknown = self.models.notes.pod(&pod.pod.uid).and_then(|notes| notes.unknown.as_ref());
+        if let (Some(said), PodState::Pending { .. }) = (unknown, state) {
+            let said = if *said == Said::default() { String::new() } else { format!(": {said}") };
+            return format!("is in phase Unknown{said}");
+        }
         let min_ready = i64::from(self.planned.daemon_set.spec.min_ready_seconds);
         match state {
             PodState::Available { ready_since, .. } => {

@@ -135,7 +135,7 @@ impl Case<'_> {
     fn in_short(&self, node: &NodeVerdict) -> String {
         let cause = self.cause(node).map(|cause| cause.text(self.now));
         cause
-            .unwrap_or_else(|| outcome(node, self.steered()).text(self.now))
+            .unwrap_or_else(|| outcome(node, self.steered(), &self.models.notes).text(self.now))
             .replace(" (", ", ")
             .replace(')', "")
     }

@@ -251,7 +251,7 @@ fn one_restart_is_no_crash_loop() {
 fn a_crash_loop_has_its_restarts_its_exit_code_and_the_undo() {
     assert_snapshot!(crash_loop().stuck(), @"
     logging/agent: stuck: nothing moves until somebody does something; 1 node has an outdated pod, about 1 round left
-    Cause      node-4: container agent of pod agent-4-q9d4m crashes again and again: CrashLoopBackOff, 14 restarts, exit code 2 (Error), since 2026-01-01T09:02:10Z (for 57m)
+    Cause      node-4: container agent of pod agent-4-q9d4m crashes again and again: CrashLoopBackOff, 14 restarts, exit code 2 (Error), since 2026-01-01T09:02:00Z (for 58m)
     Held       node-5: maxUnavailable is spent (1 of 1) by node-4
     Run        kubectl logs -n logging agent-4-q9d4m -c agent --previous
                kubectl describe pod -n logging agent-4-q9d4m
@@ -259,12 +259,12 @@ fn a_crash_loop_has_its_restarts_its_exit_code_and_the_undo() {
     ");
     // Between two crashes it runs, and its pod may even have been Ready.
     let runs = crash_loop().container("node-4", json!({"state": {"running": {}}}));
-    assert_snapshot!(runs.stuck().lines().nth(1).unwrap(), @"Cause      node-4: container agent of pod agent-4-q9d4m crashes again and again: 14 restarts, exit code 2 (Error), since 2026-01-01T09:02:10Z (for 57m)");
+    assert_snapshot!(runs.stuck().lines().nth(1).unwrap(), @"Cause      node-4: container agent of pod agent-4-q9d4m crashes again and again: 14 restarts, exit code 2 (Error), since 2026-01-01T09:02:00Z (for 58m)");
     assert_snapshot!(crash_loop().why("node-4"), @"
     Node node-4, DaemonSet logging/agent
     node-4 should run a pod.
     Pod agent-4-q9d4m is updated, of revision #2; it runs, but has not been Ready since 2026-01-01T09:02:10Z (for 57m).
-    It waits until agent-4-q9d4m is Ready. Container agent of pod agent-4-q9d4m crashes again and again: CrashLoopBackOff, 14 restarts, exit code 2 (Error), since 2026-01-01T09:02:10Z (for 57m).
+    It waits until agent-4-q9d4m is Ready. Container agent of pod agent-4-q9d4m crashes again and again: CrashLoopBackOff, 14 restarts, exit code 2 (Error), since 2026-01-01T09:02:00Z (for 58m).
     Run        kubectl logs -n logging agent-4-q9d4m -c agent --previous
                kubectl describe pod -n logging agent-4-q9d4m
                kubectl rollout undo -n logging daemonset/agent
@@ -386,7 +386,7 @@ fn nodes_that_are_alike_are_told_together() {
     }
     assert_snapshot!(all.stuck(), @"
     logging/agent: stuck: nothing moves until somebody does something; no node has an outdated pod, about 1 round left
-    Cause      node-2, node-3, node-4, node-5: container agent of pods agent-2-q9d4m, agent-3-q9d4m, agent-4-q9d4m and 1 more crashes again and again: CrashLoopBackOff, 3 to 6 restarts, since 2026-01-01T09:40:04Z (for 19m)
+    Cause      node-2, node-3, node-4, node-5: container agent of pods agent-2-q9d4m, agent-3-q9d4m, agent-4-q9d4m and 1 more crashes again and again: CrashLoopBackOff, 3 to 6 restarts, since 2026-01-01T09:39:54Z (for 20m)
     Run        kubectl logs -n logging agent-2-q9d4m -c agent --previous
                kubectl describe pod -n logging agent-2-q9d4m
                kubectl rollout undo -n logging daemonset/agent

@@ -1,8 +1,14 @@
 //! `stuck` as a person on call calls it: rollouts that do not move, each as a small dump.
 
+mod again;
 mod causes;
 mod controller;
+mod events;
+mod failed;
+mod kept;
 mod page;
+mod ports;
+mod said;
 mod simulated;
 mod time;
 

@@ -31,12 +31,12 @@ fn the_bake_and_the_deadline_that_are_left() {
     let late = Cluster::updated(3, 10 * MINUTE).annotated("policy", judged).not_ready("node-4", 5 * MINUTE);
     assert_snapshot!(late.moves(), @"
     logging/agent: moves: 1 node to wait for, 1 node has an outdated pod, about 1 round left
-    Waiting    node-4: pod agent-4-q9d4m runs, but has not become Ready, since 2026-01-01T09:55:10Z (for 4m50s); it counts as stuck in 5m10s
+    Waiting    node-4: container agent of pod agent-4-q9d4m is running, but not ready, since 2026-01-01T09:55:10Z (for 4m50s); it counts as stuck in 5m10s
     Held       node-5: maxUnavailable is spent (1 of 1) by node-4
     Now        mark 1 revision, write the status
     Next       look again at 2026-01-01T10:10:10Z (in 10m): a node counts as failing then
     Run        kubectl describe pod -n logging agent-4-q9d4m
-               kubectl logs -n logging agent-4-q9d4m --all-containers
+               kubectl logs -n logging agent-4-q9d4m -c agent
     ");
 }
 
