@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// assert_eq!(stuck_by(Hints::default().last_change(now - patience / 2))?, None);
 /// assert_eq!(stuck_by(Hints::default().last_change(now - patience))?, Some(ObstacleKind::NotDone));
 /// assert_eq!(stuck_by(Hints::default().silent_node("b", Some(now - patience)))?, Some(ObstacleKind::NodeUnreachable));
-/// assert_eq!(stuck_by(Hints::default().failing_node("b", now - patience))?, Some(ObstacleKind::Failing));
+/// assert_eq!(stuck_by(Hints::default().failing_node("a", now - patience))?, Some(ObstacleKind::Failing));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
