@@ -106,7 +106,7 @@ where
 ///
 /// With the version a create is in flight only until the list has caught up with it (KEP-5647: read your own writes). A
 /// pod that was created and is gone again before any list shows it then holds its node for the lag of the cache instead of
-/// [`Policy::in_flight_expiry_seconds`].
+/// [`Policy::in_flight_expiry_seconds`](field@crate::Policy::in_flight_expiry_seconds).
 ///
 /// ```
 /// use daemonset::{Action, ActionOutcome, Observed, ObservedAt, Policy, Reconciler, model};

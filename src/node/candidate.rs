@@ -25,7 +25,7 @@ pub struct Urgency {
 
 /// The outdated pod of a node, if it is the only live one left, the rollout has reached the node, and the node does not
 /// leave: no other pod could come there. Of any other node the update has nothing to report; a rule by which a candidate stays for a
-/// reason that its report tells belongs to [`eligible`].
+/// reason that its report tells belongs to `eligible`.
 pub(crate) fn candidate<'f>(
     fleet: &'f Fleet<'_>,
     node_sync: &'f NodeSync,
@@ -104,7 +104,7 @@ pub(crate) fn has_place(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -
     unfinished == 1 && node_sync.back_off(node).is_none()
 }
 
-/// The urgency of a node for its [eligible] pod. Under surge, pods that are not Ready go by the names of their nodes alone.
+/// The urgency of a node for its eligible pod. Under surge, pods that are not Ready go by the names of their nodes alone.
 pub fn urgency(fleet: &Fleet<'_>, history: &History<'_>, node: NodeIx, pod: &FleetPod) -> Urgency {
     if fleet.is_surge() && !pod.readiness.is_ready() {
         // These deletes need no room in maxSurge, so that no node can starve another one.
