@@ -24,6 +24,30 @@ pub struct HostPort {
 const ALL_ADDRESSES: &str = "0.0.0.0";
 
 impl HostPort {
+    /// The host ports of a pod or of a template's pods, sorted and each once: of containers, and of init containers that keep running
+    /// (v1.36 scheduler `util.GetHostPorts`). With hostNetwork a container port is one, too (v1.36 `core/v1 defaults.go
+    /// defaultHostNetworkPorts`).
+    ///
+    /// ```
+    /// use daemonset_placement::HostPort;
+    /// use serde_json::json;
+    ///
+    /// let pod = json!({"spec": {"containers": [{"name": "exporter", "ports": [{"hostPort": 9100}, {"containerPort": 80}]}]}});
+    /// assert_eq!(HostPort::all_of(&pod).iter().map(HostPort::to_string).collect::<Vec<_>>(), ["9100/TCP"]);
+    /// ```
+    pub fn all_of(pod: &Value) -> Vec<Self> {
+        let Some(spec) = pod.get("spec") else { return Vec::new() };
+        let host_network = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
+        let sidecars = list(spec, "initContainers")
+            .filter(|container| container.get("restartPolicy").and_then(Value::as_str) == Some("Always"));
+        let containers = list(spec, "containers").chain(sidecars);
+        let ports = containers.flat_map(|container| list(container, "ports"));
+        let mut ports: Vec<HostPort> = ports.filter_map(|port| host_port(port, host_network)).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        ports
+    }
+
     /// Whether two pods with these ports can't be on one node: port and protocol are equal, and the addresses are equal
     /// or one of them is `0.0.0.0` (v1.36 scheduler `framework/types.go HostPortInfo.CheckConflict`).
     pub fn conflicts_with(&self, other: &HostPort) -> bool {
@@ -41,22 +65,6 @@ impl fmt::Display for HostPort {
         }
         write!(f, "{}/{}", self.port, self.protocol)
     }
-}
-
-/// The host ports of a template's pods, sorted and each once: of containers, and of init containers that keep running
-/// (v1.36 scheduler `util.GetHostPorts`). With hostNetwork a container port is one, too (v1.36 `core/v1 defaults.go
-/// defaultHostNetworkPorts`).
-pub(super) fn host_ports(template: &Value) -> Vec<HostPort> {
-    let Some(spec) = template.get("spec") else { return Vec::new() };
-    let host_network = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
-    let sidecars = list(spec, "initContainers")
-        .filter(|container| container.get("restartPolicy").and_then(Value::as_str) == Some("Always"));
-    let containers = list(spec, "containers").chain(sidecars);
-    let ports = containers.flat_map(|container| list(container, "ports"));
-    let mut ports: Vec<HostPort> = ports.filter_map(|port| host_port(port, host_network)).collect();
-    ports.sort_unstable();
-    ports.dedup();
-    ports
 }
 
 fn list<'v>(value: &'v Value, member: &str) -> impl Iterator<Item = &'v Value> + use<'v> {

@@ -111,7 +111,7 @@ impl Daemons {
             namespace: ds.metadata.namespace.clone(),
             name: ds.metadata.name.clone(),
             daemon: Daemon::new(ds),
-            host_ports: host_port::host_ports(&ds.spec.template),
+            host_ports: HostPort::all_of(&ds.spec.template),
         };
         Daemons { list: daemon_sets.into_iter().map(entry).collect() }
     }

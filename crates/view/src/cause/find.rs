@@ -173,14 +173,13 @@ impl Case<'_> {
         let notes = self.models.notes.pod(&pod.pod.uid)?;
         notes.scheduler.as_ref().filter(|said| said.message.contains(NO_FREE_PORT))?;
         let ended = |other: &Pod| matches!(other.status.phase.as_ref(), "Failed" | "Succeeded");
-        let others =
-            self.models.pods.iter().filter(|other| other.spec.node_name == node.node && !ended(other));
+        let others = self.models.pods_on(&node.node).filter(|other| !ended(other));
         let held = |other: &Pod| {
             let theirs = &self.models.notes.pod(&other.metadata.uid)?.host_ports;
             notes
                 .host_ports
                 .iter()
-                .find(|own| theirs.iter().any(|port| port.conflicts(own)))
+                .find(|own| theirs.iter().any(|port| port.conflicts_with(own)))
                 .map(|own| own.port)
         };
         let (port, other) = others

@@ -9,6 +9,7 @@ use crate::words;
 use daemonset::model::{DaemonSet, Node, ResourceList};
 use daemonset::{Policy, Recording};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A message names at most so many DaemonSets.
 const MOST_NAMES: usize = 10;
@@ -110,6 +111,7 @@ impl Objects {
         let positions = nodes.iter().enumerate().rev().map(|(at, node)| (node.metadata.name.clone(), at));
         Ok(Models {
             positions: positions.collect(),
+            positions_of_pods: OnceLock::new(),
             daemon_sets: self.daemon_sets.into_iter().filter_map(|item| item.model).collect(),
             nodes,
             pods: self.pods.into_iter().map(|item| item.model).collect(),

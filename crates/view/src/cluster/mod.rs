@@ -23,8 +23,8 @@ pub use input::{Choice, Input, InputForm, Read, TimeSource};
 pub(crate) use json_list::items_of;
 pub use lines::Lines;
 pub use notes::{
-    AGAIN_AND_AGAIN, CRASH_LOOP, ClusterNotes, ContainerNotes, Ended, Failed, Gate, HostPort, NodeNotes,
-    PodNotes, Running, Said,
+    AGAIN_AND_AGAIN, CRASH_LOOP, ClusterNotes, ContainerNotes, Ended, Failed, Gate, NodeNotes, PodNotes,
+    Running, Said,
 };
 pub use object::{full_name, name, namespace, uid};
 pub(crate) use object::{is_read_by_plans, read};

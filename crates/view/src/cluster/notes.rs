@@ -3,6 +3,7 @@
 use crate::cluster::object::{name, signs_of_life, times};
 use crate::words;
 use daemonset::model::Uid;
+use daemonset_placement::HostPort;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,30 +57,6 @@ pub struct PodNotes {
     pub finalizers: Vec<String>,
     /// Of any pod, since it may be in the way of another one.
     pub host_ports: Vec<HostPort>,
-}
-
-/// A port of the node that a pod has for itself.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HostPort {
-    #[serde(rename = "hostPort")]
-    pub port: u32,
-    #[serde(default)]
-    protocol: Option<String>,
-    #[serde(default, rename = "hostIP")]
-    address: Option<String>,
-}
-
-impl HostPort {
-    /// Whether no node has room for both (v1.36 `scheduler/framework/types.go HostPortInfo.CheckConflict`).
-    pub fn conflicts(&self, other: &HostPort) -> bool {
-        let protocol = |it: &HostPort| it.protocol.clone().unwrap_or_else(|| "TCP".to_owned());
-        let address = |it: &HostPort| it.address.clone().filter(|it| !it.is_empty() && it != "0.0.0.0");
-        let (own, others) = (address(self), address(other));
-        self.port == other.port
-            && protocol(self) == protocol(other)
-            && (own.is_none() || others.is_none() || own == others)
-    }
 }
 
 /// The end of a pod that has failed.
@@ -255,7 +232,7 @@ impl PodNotes {
             gates: list(pod, "/spec/readinessGates").filter_map(|gate| Gate::of(gate, pod)).collect(),
             containers: containers.collect(),
             finalizers: finalizers.map(str::to_owned).collect(),
-            host_ports: host_ports(pod),
+            host_ports: HostPort::all_of(pod),
         }
     }
 }
@@ -397,13 +374,6 @@ fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
 
 fn created(object: &Value) -> Option<Timestamp> {
     object.pointer("/metadata/creationTimestamp")?.as_str()?.parse().ok()
-}
-
-/// Of all containers. The API server gives a pod of the host's network a host port for each port.
-fn host_ports(pod: &Value) -> Vec<HostPort> {
-    let containers = list(pod, "/spec/containers").chain(list(pod, "/spec/initContainers"));
-    let ports = containers.flat_map(|container| list(container, "/ports"));
-    ports.filter_map(|port| HostPort::deserialize(port).ok().filter(|port| port.port > 0)).collect()
 }
 
 /// Why its condition Ready is not True.

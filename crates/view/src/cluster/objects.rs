@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// An object as a decision reads it, and where it was: `items[3]`; an empty path where it is the whole file.
 #[derive(Clone)]
@@ -155,6 +156,8 @@ pub struct Models {
     pub(super) nodes_version: Option<u64>,
     /// The positions of the nodes, by name.
     pub(super) positions: BTreeMap<NodeName, usize>,
+    /// The positions of the pods, by node: made at the first question, since most commands have none.
+    pub(super) positions_of_pods: OnceLock<BTreeMap<NodeName, Vec<usize>>>,
 }
 
 impl Models {
@@ -183,6 +186,18 @@ impl Models {
     pub fn node(&self, name: &NodeName) -> Option<&Node> {
         let node = self.nodes.get(*self.positions.get(name)?)?;
         Some(node).filter(|node| node.metadata.name == *name)
+    }
+
+    /// The pods that are bound to a node, without a look at all of them.
+    pub fn pods_on(&self, node: &NodeName) -> impl Iterator<Item = &Pod> {
+        let positions = self.positions_of_pods.get_or_init(|| {
+            let mut positions: BTreeMap<NodeName, Vec<usize>> = BTreeMap::new();
+            for (at, pod) in self.pods.iter().enumerate() {
+                positions.entry(pod.spec.node_name.clone()).or_default().push(at);
+            }
+            positions
+        });
+        positions.get(node).into_iter().flatten().filter_map(|at| self.pods.get(*at))
     }
 }
 

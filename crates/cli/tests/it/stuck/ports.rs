@@ -62,7 +62,7 @@ fn the_pod_that_holds_the_port_is_named() {
     assert_snapshot!(cause(&needs_port(&[ends])).lines().next().unwrap(), @"Cause      node-4: pod agent-4-q9d4m can't be scheduled: host port 9100 is held by pod kube-system/exporter-x, which is terminating and overdue, since 2026-01-01T09:30:00Z (for 30m)");
 }
 
-/// Another protocol, address or node, or a pod that has ended: whoever holds the port may be in a namespace that was not read.
+/// Another protocol or node, an init container that ends, or a pod that has ended: whoever holds the port may be in a namespace that was not read.
 #[test]
 fn a_pod_that_does_not_hold_it_is_not_named() {
     let port = json!({"containerPort": 9100, "hostPort": 9100});
@@ -71,7 +71,13 @@ fn a_pod_that_does_not_hold_it_is_not_named() {
     let udp =
         other("exporter-y", "node-4", &json!({"containerPort": 9100, "hostPort": 9100, "protocol": "UDP"}));
     let elsewhere = other("exporter-z", "node-3", &port);
-    assert_snapshot!(cause(&needs_port(&[ended, udp, elsewhere])), @"
+    // The scheduler counts only init containers that go on beside the others.
+    let mut init = other("exporter-i", "node-4", &json!({"containerPort": 80}));
+    init["spec"]["initContainers"] = json!([{"name": "init", "image": "init:1", "ports": [port]}]);
+    let mut sidecar = init.clone();
+    sidecar["spec"]["initContainers"][0]["restartPolicy"] = json!("Always");
+    assert!(cause(&needs_port(&[sidecar])).contains("held by pod kube-system/exporter-i"));
+    assert_snapshot!(cause(&needs_port(&[ended, udp, elsewhere, init])), @"
     Cause      node-4: the scheduler finds no place for pod agent-4-q9d4m: Unschedulable (0/5 nodes are available: 1 node(s) didn't have free ports for the requested pod ports.), since 2026-01-01T09:30:00Z (for 30m)
     Run        kubectl describe pod -n logging agent-4-q9d4m
                kubectl get pods -A --field-selector spec.nodeName=node-4
