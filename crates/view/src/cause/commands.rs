@@ -122,29 +122,33 @@ impl Case<'_> {
 
     /// Of the version before the current one, as far as it can be read.
     fn template_before(&self) -> Option<&Value> {
+        let before = self.older_revisions().max_by_key(|revision| revision.revision);
+        before?.data.pointer("/spec/template")
+    }
+
+    /// The revisions of the DaemonSet before the current one.
+    fn older_revisions(&self) -> impl Iterator<Item = &ControllerRevision> {
         let meta = &self.planned.daemon_set.metadata;
         let current = self.plan.report.current_revision.as_ref().map(|current| current.number);
-        let older = self.models.revisions.iter().filter(|revision| {
+        self.models.revisions.iter().filter(move |revision| {
             let owners = &revision.metadata.owner_references;
             revision.metadata.namespace == meta.namespace
                 && owners.iter().any(|owner| owner.uid == meta.uid)
                 && current.is_some_and(|current| revision.revision < current)
-        });
-        let before = older.max_by_key(|revision| revision.revision);
-        before?.data.pointer("/spec/template")
+        })
+    }
+
+    /// There is a version to go back to.
+    pub(crate) fn has_older_version(&self) -> bool {
+        self.older_revisions().next().is_some()
     }
 
     /// Back to the version before, if there is one.
     pub fn undo(&self) -> Option<String> {
-        let current = self.plan.report.current_revision.as_ref()?;
-        let meta = &self.planned.daemon_set.metadata;
-        let is_older = |number: i64| number < current.number;
-        let of_it = self.models.revisions.iter().filter(|revision| {
-            let owners = &revision.metadata.owner_references;
-            revision.metadata.namespace == meta.namespace && owners.iter().any(|owner| owner.uid == meta.uid)
-        });
-        let number = stable_to_name(&self.models.revisions, self.plan);
-        of_it.map(|revision| revision.revision).any(is_older).then(|| undo_of(meta, self.connection, number))
+        self.has_older_version().then(|| {
+            let number = stable_to_name(&self.models.revisions, self.plan);
+            undo_of(&self.planned.daemon_set.metadata, self.connection, number)
+        })
     }
 
     pub(crate) fn describe_pod(&self, pod: &str) -> String {

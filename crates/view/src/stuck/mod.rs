@@ -49,7 +49,7 @@ impl<'a> StuckAnswer<'a> {
         let mut outlook = outlook.map_err(|partial| partial.to_string())?;
         // No round of it ends.
         outlook.rounds_left = outlook.rounds_left.filter(|_| !case.namespace_ends());
-        let is_rollout = outlook.outdated > 0 || case.undo().is_some();
+        let is_rollout = outlook.outdated > 0 || case.has_older_version();
         let findings = findings(case, &outlook, patience);
         let mut commands: Vec<String> = Vec::new();
         for command in findings.iter().flat_map(|finding| &finding.commands) {

@@ -67,7 +67,7 @@ impl Finder<'_> {
             }
             ObstacleKind::WaitsForDelete => self.waits_for_delete(kind),
             ObstacleKind::DeletedByUpdate | ObstacleKind::DownAfterUpdate | ObstacleKind::NodeUnreachable => {
-                let text = words::without_undo(&kind, case.undo().is_some());
+                let text = words::without_undo(&kind, case.has_older_version());
                 (text, vec![case.describe_node(node.node.as_str())])
             }
             ObstacleKind::ClosedGates | ObstacleKind::DoesNotFit | ObstacleKind::NameTaken => {

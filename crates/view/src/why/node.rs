@@ -109,7 +109,7 @@ impl Case<'_> {
             | _ => false,
         };
         let warnings = self.plan.warnings.iter().filter(concerns);
-        let has_older = self.undo().is_some();
+        let has_older = self.has_older_version();
         warnings.map(|warning| format!("Warning: {}.", words::without_undo(warning, has_older))).collect()
     }
 }
