@@ -211,8 +211,10 @@ impl<'c> Finder<'c> {
 
     /// Why the pod of a node is down that a person is to delete, which may be no help.
     fn down<'n>(&self, node: &'n NodeVerdict) -> Option<Waiting<'n>> {
-        let is_manual = node.outcome.wait_kind() == Some(WaitKind::ManualDelete);
-        let cause = self.case.cause(node).filter(|cause| is_manual && cause.is_failure())?;
+        if node.outcome.wait_kind() != Some(WaitKind::ManualDelete) {
+            return None;
+        }
+        let cause = self.case.cause(node).filter(Cause::is_failure)?;
         let commands = self.case.commands(node, &cause);
         Some(Waiting {
             ends: Ends::Somebody,
@@ -238,21 +240,23 @@ impl<'c> Finder<'c> {
             (node.outcome.wait_kind(), obstacle),
             (Some(WaitKind::BackOff), _) | (None, Some(ObstacleKind::NotDone | ObstacleKind::Failing) | None)
         );
-        if let Some(cause) =
-            self.case.cause(node).filter(|cause| failed && matches!(cause, Cause::PodFailed { .. }))
-        {
-            return Some(self.failed(node, obstacle, cause));
-        }
         let is_held = node.outcome.wait_kind() == Some(WaitKind::Rollout);
         let is_told_by_obstacle = matches!(
             obstacle,
             Some(ObstacleKind::NotDone | ObstacleKind::Rejected | ObstacleKind::DeletedByUpdate)
         );
-        if told_otherwise || is_told_by_obstacle {
+        let is_told = told_otherwise || is_told_by_obstacle;
+        if is_told && !failed {
             return None;
         }
+        let cause = self.case.cause(node)?;
+        if failed && matches!(cause, Cause::PodFailed { .. }) {
+            return Some(self.failed(node, obstacle, cause));
+        }
         // The rollout holds the node; its pod may be down all the same.
-        let cause = self.case.cause(node).filter(|cause| !is_held || cause.is_failure())?;
+        if is_told || is_held && !cause.is_failure() {
+            return None;
+        }
         if acts(node) && !matches!(cause, Cause::NodeSilent { .. }) {
             return None;
         }

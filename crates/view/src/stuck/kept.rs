@@ -7,7 +7,7 @@ use crate::words;
 use daemonset::model::Pod;
 use daemonset::report::Warning;
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names at most so many pods.
 const MOST_PODS: usize = 3;
@@ -46,8 +46,8 @@ impl Case<'_> {
             Warning::PodsOnUnknownNodes { pods, .. } => Some(pods),
             _ => None,
         });
-        let names: Vec<&String> = names.flatten().collect();
-        let is_one = |pod: &&Pod| pod.metadata.namespace == *namespace && names.contains(&&pod.metadata.name);
+        let names: BTreeSet<&String> = names.flatten().collect();
+        let is_one = |pod: &&Pod| pod.metadata.namespace == *namespace && names.contains(&pod.metadata.name);
         let mut alike: BTreeMap<Vec<String>, Vec<(&Pod, Timestamp)>> = BTreeMap::new();
         for pod in self.models.pods.iter().filter(|_| !names.is_empty()).filter(is_one) {
             let overdue = pod
