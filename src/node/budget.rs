@@ -175,7 +175,7 @@ pub(crate) fn place_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync) -> Option<T
 
 /// When a surging node stops being one: from then on at most one of its pods is not overdue.
 pub fn node_free_at(fleet: &Fleet<'_>, node_sync: &NodeSync, node: NodeIx) -> Option<Timestamp> {
-    // A node with n places stops being surging once n - 1 of its pods are overdue: the last of these has the index n - 2.
+    // A node with n places stops surging once n - 1 of its pods are overdue: the last of these has the index n - 2.
     let to_go = places(fleet, node_sync, node).checked_sub(2)?;
     let pods = fleet.pods_of(node).filter(|(_, pod)| holds_a_place(fleet, pod));
     // A live pod has no such instant, nor has a delete that the list does not show: time alone may not suffice.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct RestOfCluster<'o> {
     /// The sums of all nodes, and the choice among all candidates; `None` where the snapshot has all nodes.
-    pub chosen: Option<(Sums, Choice<NodeIx>)>,
+    pub chosen: Option<(&'o Sums, Choice<NodeIx>)>,
     /// How many pods there have a generation and a hash that contradict each other: see
     /// [`Fleet::conflicts`](field@crate::node::fleet::Fleet::conflicts).
     pub conflicts: u32,
@@ -41,7 +41,7 @@ pub struct RestOfCluster<'o> {
     pub pulls: PullSums,
     /// The pod template of an earlier plan, for the same DaemonSet and policy.
     pub pod_template: Option<Arc<Shared>>,
-    /// The comparison of revisions of an earlier plan, for the same revisions and the stable revision.
+    /// The comparison of revisions of an earlier plan, for the same revisions and the same stable revision.
     pub image_changes: Option<Arc<ImageChanges>>,
 }
 

@@ -85,7 +85,7 @@ pub fn decide<'s>(snapshot: &'s Snapshot<'s>, rest: &'s RestOfCluster<'s>) -> De
     let node_sync = node_sync(&fleet);
     let nodes = evaluate(&fleet, &history, &node_sync);
     let (evaluations, choice) = match &rest.chosen {
-        Some((sums, choice)) => (Evaluations { nodes: nodes.into(), sums: sums.clone() }, choice.clone()),
+        Some((sums, choice)) => (Evaluations { nodes: nodes.into(), sums: (*sums).clone() }, choice.clone()),
         None => {
             let evaluations = Evaluations::new(nodes);
             let Spec { strategy, policy, .. } = &*snapshot.spec;

@@ -125,7 +125,7 @@ impl RolloutDecision {
                 }
             };
         // A held node outside the rollout is a target node only if the stable revision wants it, and then it runs the old version. Without a
-        // the stable revision it is placed by the current template, which does not want it.
+        // stable revision it is placed by the current template, which does not want it.
         let holds_a_target = waits || (!decision.reaches_all && stable_wants_others.is_some_and(|ask| ask()));
         let is_complete = is_settled || (!holds_a_target && input.is_finished());
         let completed = is_complete.then_some(MarkChange::Completed);

@@ -32,7 +32,7 @@ pub struct Point {
     pub max_surge: u32,
 }
 
-/// A change at an instant; at the same one, nodes become surging first.
+/// A change at an instant; at the same one, nodes begin to surge first.
 enum Edge {
     Surging(i64),
     Budget { max_unavailable: u32, max_surge: u32 },

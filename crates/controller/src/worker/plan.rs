@@ -81,7 +81,7 @@ pub(super) struct Audited {
 }
 
 /// The safety rules that a plan breaks. `list` gives the objects of the plan, of which the auditor needs none but in a rollout towards a
-/// the stable revision that the last plan did not know.
+/// stable revision that the last plan did not know.
 ///
 /// # Errors
 /// Every problem of the listed objects.

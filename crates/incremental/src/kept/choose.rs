@@ -119,8 +119,7 @@ impl Candidates for Ordered<'_> {
 
 impl Kept {
     /// The choice of the plan, and the nodes that it looks at: those that it can touch and those that have changed, since the
-    /// report has their verdicts.
-    /// `part` is the part of the memory about the changed nodes.
+    /// report has their verdicts. `part` is the part of the memory about the changed nodes.
     pub(super) fn choose(
         &self,
         changed: &[Slot],

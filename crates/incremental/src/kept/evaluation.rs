@@ -70,7 +70,7 @@ pub(super) struct Instants {
     pub(super) due: Option<Timestamp>,
     /// The first change that time alone brings, with the reason to look again.
     pub(super) change: Option<(Timestamp, RequeueReason)>,
-    /// When it stops being surging.
+    /// When it stops surging.
     pub(super) place_free: Option<Timestamp>,
     /// When its update was refused, for a candidate.
     pub(super) refused_at: Option<Timestamp>,

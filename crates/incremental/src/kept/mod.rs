@@ -260,8 +260,7 @@ impl Kept {
         let snapshot = self.whole(memory, at);
         let rollout = self.rollout_in(&snapshot)?;
         let rest = RestOfCluster { rollout, ..RestOfCluster::NONE };
-        let plan = plan_decided(&snapshot, &decide(&snapshot, &rest));
-        Ok(plan)
+        Ok(plan_decided(&snapshot, &decide(&snapshot, &rest)))
     }
 
     /// The state of the rollout in a snapshot of the whole cluster.

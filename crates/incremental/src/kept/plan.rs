@@ -242,7 +242,7 @@ impl Kept {
             waiting,
             lacks_places,
         };
-        rest.chosen = Some((self.evaluations.sums.clone(), choice));
+        rest.chosen = Some((&self.evaluations.sums, choice));
         let decision = decide(&snapshot, &rest);
         let mut plan = plan_decided(&snapshot, &decision);
         if let Decision::Synced(steps) = &decision {

@@ -431,7 +431,7 @@ impl KeptRollout {
         self.chosen_by = None;
     }
 
-    /// Base in this history.
+    /// The stable revision in this history.
     pub(super) fn stable_in<'h>(&self, history: &History<'h>) -> Option<Stable<'h>> {
         self.stable.as_ref().and_then(|known| Stable::find(known, history))
     }

@@ -426,7 +426,7 @@ impl Walk {
         // A deletion is not taken back; here the walk goes on after it.
         ds.metadata.deletion_timestamp = None;
         match self.choose(15) {
-            // Base may want nodes that the new template does not.
+            // The stable revision may want nodes that the new template does not.
             8 => {
                 let zone = ["a", "b"][self.choose(2)];
                 ds.spec.template["spec"]["nodeSelector"] = json!({"pool": "web", "zone": zone});

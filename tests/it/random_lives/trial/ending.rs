@@ -100,7 +100,7 @@ impl Trial {
         kinds.into_iter().any(|kind| !self.cluster.cache_lag(kind).is_zero())
     }
 
-    /// A person lets the rollout go on: nothing is paused or judged, all waves are approved, and each node is in one. Base is
+    /// A person lets the rollout go on: nothing is paused or judged, all waves are approved, and each node is in one. The stable revision is
     /// the good version 0; where that is gone there are no waves, since broken pods of a stable revision would spend the budget for ever.
     fn open_everything(&mut self) {
         let ds = self.cluster.daemon_set().unwrap();
